@@ -63,7 +63,7 @@ std::atomic<int> mark{-1};
 
 /// This process on its node, as the launcher's variables and the processes above it say. Asked once: the program may
 /// change its variables.
-struct Place {
+struct LaunchedProcess {
   std::optional<LocalRank> here = launch_local_rank();
   std::string job = here ? launch_name() : "";
 
@@ -77,8 +77,8 @@ struct Place {
   }
 };
 
-const Place& place() {
-  static const auto* const found = new Place;  // for as long as anyone may call
+const LaunchedProcess& place() {
+  static const auto* const found = new LaunchedProcess;  // for as long as anyone may call
   return *found;
 }
 

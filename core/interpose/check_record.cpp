@@ -101,24 +101,24 @@ const void* Callers::outside_mpi(const void* return_address) {
   return return_address;
 }
 
-Part part_of(const mpi::Call& call, Rank rank, Rank size) {
+Participation part_of(const mpi::Call& call, Rank rank, Rank size) {
   const mpi::CallerBuffers buffers(call, rank, size);
   if (!buffers.erroneous()) {
     // Only the library knows whether MPI has this operator for this type.
     const bool known =
         !is_reducing(call.collective) || !mpi::predefined_op(call.op) || buffers.elements().kernel != nullptr;
-    return known ? Part::makes : Part::unknown;
+    return known ? Participation::makes : Participation::unknown;
   }
   // The rank's own blocks may differ in the amounts that it sends and expects. No library looks at that before it
   // begins.
   const Collective c = call.collective;
   if (is_reducing(c) || c == Collective::bcast || call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE) {
-    return Part::refused;
+    return Participation::refused;
   }
-  if (is_rooted(c) && rank != call.root) return Part::refused;
+  if (is_rooted(c) && rank != call.root) return Participation::refused;
   const mpi::TypeInfo send = mpi::describe(call.sendtype);
   const mpi::TypeInfo recv = mpi::describe(call.recvtype);
-  if (!send.valid || !recv.valid) return Part::refused;
+  if (!send.valid || !recv.valid) return Participation::refused;
   const auto own = [&](Count count, const mpi::CountArray& counts, bool is_array) -> Count {
     if (!is_array) return count;
     if (!counts) return -1;
@@ -130,7 +130,7 @@ Part part_of(const mpi::Call& call, Rank rank, Rank size) {
   const Count sent = own(call.sendcount, call.sendcounts, has_sendcounts(c));
   const Count received = own(call.recvcount, call.recvcounts, has_recvcounts(c));
   const bool differ = sent >= 0 && received >= 0 && sent * send.size_bytes != received * recv.size_bytes;
-  return differ ? Part::makes : Part::refused;
+  return differ ? Participation::makes : Participation::refused;
 }
 
 CheckRecord::CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size, const void* caller)

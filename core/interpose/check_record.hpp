@@ -76,12 +76,12 @@ class CheckRecord {
 };
 
 /// The part that a rank takes in a call, so that others may wait for it.
-enum class Part {
+enum class Participation {
   makes,
   refused,  ///< the MPI library refuses the call for its arguments
   unknown,  ///< it may: an operator that this type may not have. Such calls are not compared.
 };
 /// Amounts that contradict one another at one rank are for the comparison to find.
-[[nodiscard]] Part part_of(const mpi::Call& call, Rank rank, Rank size);
+[[nodiscard]] Participation part_of(const mpi::Call& call, Rank rank, Rank size);
 
 }  // namespace circoll::interpose

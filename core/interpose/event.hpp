@@ -40,7 +40,7 @@ struct Event {
   Rank ranks = 0;                     ///< of the communicator (its local group); 0: not known
   const Selection* served = nullptr;  ///< nullptr: the native collective. Read during record() only
   std::string_view reason{};          ///< why native, or why this algorithm. Read during record() only
-  Count bytes = 0;                    ///< packed: Outcome::bytes
+  Count bytes = 0;                    ///< packed: CallResult::bytes
   double begin_s = 0;                 ///< when the entry point was called; of a persistent request, MPI_Start
   double end_s = 0;                   ///< when the operation was complete
   double inside_s = 0;                ///< spent inside that entry point: end_s - begin_s if it blocks

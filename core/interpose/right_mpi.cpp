@@ -167,17 +167,17 @@ bool is_preloaded(const fs::path& file) {
   return false;
 }
 
-enum class Outcome { without_us, ends };
+enum class Ending { without_us, ends };
 
 /// Says what is wrong, what comes of it and what to do, in one sentence.
-void say(std::string_view who, const MpiLibrary& right, Outcome outcome) {
+void say(std::string_view who, const MpiLibrary& right, Ending outcome) {
   if (!speaks(right)) return;
   const fs::path file = dropin_of(right);
   const bool there = is_preloaded(file);
   std::string text = "circoll: ";
   const auto add = [&](auto... parts) { (text.append(parts), ...); };
   add(who, right.title, ", but ", this_dropin().dli_fname, " is the drop-in for ", served_library.title, ": ");
-  if (outcome == Outcome::ends) {
+  if (outcome == Ending::ends) {
     add("the program ends here");
   } else if (there) {
     add("it is removed from LD_PRELOAD, where ", file.native(), " stays");
@@ -185,7 +185,7 @@ void say(std::string_view who, const MpiLibrary& right, Outcome outcome) {
     add("the program runs without Circoll");
   }
   if (there) {
-    add(outcome == Outcome::ends ? "; preload no other than " + file.native() : "");
+    add(outcome == Ending::ends ? "; preload no other than " + file.native() : "");
   } else if (!file.empty()) {
     add("; preload ", file.native(), " instead");
   } else {
@@ -242,7 +242,7 @@ void leave_other_programs() {
   // Elsewhere it may have been loaded by the program itself, which knows why.
   const std::optional<std::string> others = preload_without_us();
   if (!others) return;
-  say(who, *right, Outcome::without_us);
+  say(who, *right, Ending::without_us);
   execute_again(*others);
   std::fprintf(stderr, "circoll: the program cannot be started again without the drop-in\n");
   stop();
@@ -265,7 +265,7 @@ void stop_if_wrong(const void* caller) noexcept {
     if (dladdr1(caller, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0) return;
     const MpiLibrary* const right = linked_library(object);
     if (right == nullptr || right == &served_library) return;
-    say("this program uses ", *right, Outcome::ends);
+    say("this program uses ", *right, Ending::ends);
   } catch (...) {
     return;
   }

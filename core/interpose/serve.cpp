@@ -16,7 +16,7 @@ namespace {
 
 /// A call that has been served while the program waited, or that is native. A native call has only begun, unless it
 /// blocks.
-void record(State& state, const mpi::Call& call, Mode mode, const mpi::Outcome& outcome, double begin_s) {
+void record(State& state, const mpi::Call& call, Mode mode, const mpi::CallResult& outcome, double begin_s) {
   const double end_s = PMPI_Wtime();
   int ranks = 0;
   // A call that failed may have lost its communicator. An MPICH 5 returns MPI_SUCCESS after the user's error handler.
@@ -76,7 +76,7 @@ int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perf
       if (const int refused = wrapper->admit(call, mode, caller); refused != MPI_SUCCESS) return refused;
     }
     const double begin = state->recording() ? PMPI_Wtime() : 0;
-    const mpi::Outcome outcome = perform(*state, state->choice(call.collective), comm);
+    const mpi::CallResult outcome = perform(*state, state->choice(call.collective), comm);
     if (state->recording() && is_recorded(outcome)) record(*state, call, mode, outcome, begin);
     if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
     error = outcome.error;
@@ -95,14 +95,14 @@ const mpi::InternedChoice& chosen(const mpi::Call& call, const mpi::InternedChoi
   return wrapper == nullptr ? choice : wrapper->choose(call, choice);
 }
 
-bool is_native(const mpi::Outcome& outcome) { return outcome.plan == nullptr; }
+bool is_native(const mpi::CallResult& outcome) { return outcome.plan == nullptr; }
 
 mpi::Observer observer(const State& state) {
   if (!state.recording()) return {};
   return {.on_ended = record_ended, .thread = thread_number()};
 }
 
-mpi::Outcome left_native(const State& state, int error) {
+mpi::CallResult left_native(const State& state, int error) {
   return mpi::native_outcome(error, state.progress().unavailable());
 }
 
@@ -117,7 +117,7 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
         }
         return mpi::perform(call, choice, mpi::Unserved::native, state.recording(), comm);
       },
-      [&] { return mpi::call_native(call); }, [](const mpi::Outcome&) { return true; });
+      [&] { return mpi::call_native(call); }, [](const mpi::CallResult&) { return true; });
 }
 
 int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept {

@@ -41,7 +41,7 @@ class Serving {
     return next_ == nullptr ? MPI_SUCCESS : next_->admit(call, mode, caller);
   }
   /// Serves a blocking call. `timed` as for mpi::perform().
-  [[nodiscard]] virtual mpi::Outcome perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) {
+  [[nodiscard]] virtual mpi::CallResult perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) {
     return next_ == nullptr ? mpi::perform(call, choice, mpi::Unserved::native, timed)
                             : next_->perform(call, choice, timed);
   }

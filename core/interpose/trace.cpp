@@ -27,7 +27,7 @@ double rounded(double microseconds) { return std::round(microseconds * 1e3) / 1e
 
 }  // namespace
 
-bool Trace::Kind::is_of(const Event& event) const {
+bool Trace::CallKind::is_of(const Event& event) const {
   if (collective != event.collective || mode != event.mode || ranks != event.ranks || reason != event.reason)
     return false;
   if (event.served == nullptr) return algorithm == nullptr;
@@ -86,7 +86,7 @@ void Trace::write(int process, const std::function<double(double)>& microseconds
   }
   std::int64_t id = 0;
   for (const Entry& event : events_) {
-    const Kind& kind = kinds_[event.kind];
+    const CallKind& kind = kinds_[event.kind];
     const Selection served{kind.algorithm, kind.collective, kind.params};
     const bool native = kind.algorithm == nullptr;
     const std::string algorithm = name_of(native ? nullptr : &served);

@@ -34,7 +34,7 @@ class Trace {
 
  private:
   /// Properties that calls have in common.
-  struct Kind {
+  struct CallKind {
     Collective collective;
     Mode mode;
     Rank ranks;
@@ -56,7 +56,7 @@ class Trace {
   std::size_t limit_;
   std::int64_t dropped_ = 0;
   std::vector<Entry> events_;
-  std::vector<Kind> kinds_;
+  std::vector<CallKind> kinds_;
   std::unordered_multimap<std::size_t, std::uint32_t> index_;  // of kinds_, by hash
 };
 

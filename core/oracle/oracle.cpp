@@ -202,7 +202,7 @@ std::string report(Rank rank, std::ptrdiff_t element, const std::string& what) {
 }
 
 /// scan, exscan: rank r gets the combination of the first inputs.
-std::string check_prefix(const local::Job& job, const local::Outcome& outcome, bool bounded) {
+std::string check_prefix(const local::Job& job, const local::JobResult& outcome, bool bounded) {
   std::vector<Bytes> first;
   for (Rank rank = 0; rank < job.size; ++rank) {
     if (job.collective == Collective::scan) first.push_back(outcome.inputs[static_cast<std::size_t>(rank)]);
@@ -218,7 +218,7 @@ std::string check_prefix(const local::Job& job, const local::Outcome& outcome, b
 }
 
 /// alltoall(v): the blocks for a rank, in the order of their sources.
-std::string check_exchange(const local::Job& job, const local::Outcome& outcome) {
+std::string check_exchange(const local::Job& job, const local::JobResult& outcome) {
   const auto extent = static_cast<std::size_t>(job.element_bytes());
   std::vector<std::size_t> next(static_cast<std::size_t>(job.size), 0);  // of each source's input
   for (Rank rank = 0; rank < job.size; ++rank) {
@@ -237,7 +237,7 @@ std::string check_exchange(const local::Job& job, const local::Outcome& outcome)
   return {};
 }
 
-std::string check_reduction(const local::Job& job, const local::Outcome& outcome, bool same_bits) {
+std::string check_reduction(const local::Job& job, const local::JobResult& outcome, bool same_bits) {
   const bool bounded = job.op.user() == nullptr && !is_exact(job.op.predefined(), job.type) && floating(job.type);
   const Bytes expected = bounded ? Bytes{} : combine(job, outcome.inputs);
   if (is_prefix(job.collective)) return check_prefix(job, outcome, bounded);
@@ -289,7 +289,7 @@ std::vector<std::byte> combine(const local::Job& job, const std::vector<std::vec
   return result;
 }
 
-std::string check(const local::Job& job, const local::Outcome& outcome, bool same_bits) {
+std::string check(const local::Job& job, const local::JobResult& outcome, bool same_bits) {
   if (!outcome.violation.empty()) return outcome.violation;
   for (Rank rank = 0; rank < job.size; ++rank) {
     const auto bytes = static_cast<std::size_t>(job.output_elements(rank) * job.element_bytes());

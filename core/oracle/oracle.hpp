@@ -18,7 +18,7 @@ void fill(Type type, Rank rank, std::span<std::byte> bytes);
 /// Elements are combined one rank after another in the order of ranks. Exact operators and callers' operators
 /// must match bit for bit (padding aside). Floating-point sums may differ by p * eps * sum |x|, products by
 /// 4 p * eps * product |x|. If `same_bits`, the ranks' results of an allreduce must also have equal bits.
-[[nodiscard]] std::string check(const local::Job& job, const local::Outcome& outcome, bool same_bits);
+[[nodiscard]] std::string check(const local::Job& job, const local::JobResult& outcome, bool same_bits);
 
 /// The combination of all ranks' vectors, in the order of ranks.
 [[nodiscard]] std::vector<std::byte> combine(const local::Job& job, const std::vector<std::vector<std::byte>>& inputs);

@@ -6,7 +6,7 @@ namespace circoll::patterns {
 namespace {
 
 /// A block at this rank: how far behind this rank its source lies, and its slot.
-struct Held {
+struct HeldBlock {
   Rank source_distance = 0;
   std::int32_t buffer = send_buffer;
   Slot slot = 0;
@@ -19,14 +19,14 @@ void alltoall_by_forwarding(Builder& b, const std::vector<ForwardingRound>& roun
   const Rank r = b.rank();
   b.copy(b.output(r, 1), b.input(r, 1));
   // waiting[i]: the blocks that must still go i ranks further. The same on all ranks except for the places.
-  std::vector<std::vector<Held>> waiting(static_cast<std::size_t>(p));
+  std::vector<std::vector<HeldBlock>> waiting(static_cast<std::size_t>(p));
   for (Rank i = 1; i < p; ++i) waiting[static_cast<std::size_t>(i)].push_back({0, send_buffer, (r + i) % p});
   for (const ForwardingRound& round : rounds) {
     Region out;
     std::vector<Block> passing;  // blocks that this rank will send on
     for (const Rank distance : round.distances) {
       const Rank target = mod(r + distance - round.skip, p);
-      for (const Held& held : waiting[static_cast<std::size_t>(distance)]) {
+      for (const HeldBlock& held : waiting[static_cast<std::size_t>(distance)]) {
         out.append(Range{held.buffer, held.slot, 1});
         if (distance > round.skip) passing.push_back(mod(r - held.source_distance - round.skip, p) * p + target);
       }
@@ -36,7 +36,7 @@ void alltoall_by_forwarding(Builder& b, const std::vector<ForwardingRound>& roun
     Slot next = 0;
     for (const Rank distance : round.distances) {
       const Rank rest = distance - round.skip;
-      for (const Held& held : waiting[static_cast<std::size_t>(distance)]) {
+      for (const HeldBlock& held : waiting[static_cast<std::size_t>(distance)]) {
         const Rank source_distance = held.source_distance + round.skip;
         if (rest == 0) {
           in.append(b.output(mod(r - source_distance, p), 1));

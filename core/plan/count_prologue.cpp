@@ -34,13 +34,13 @@ CountPrologue::CountPrologue(const Schedule& data) : collective_(data.collective
       const Block block = schedule.block_of(buffer, slot);
       addresses.pieces(Range{buffer, slot, 1}, [&](const Piece& piece) {
         if (piece.elements == 0) return;
-        places_.push_back(
-            Place{piece.area, static_cast<std::size_t>(piece.offset_bytes) / sizeof(Count), block / schedule.segments});
+        places_.push_back(CountSource{piece.area, static_cast<std::size_t>(piece.offset_bytes) / sizeof(Count),
+                                      block / schedule.segments});
       });
     }
   }
   if (!is_exchange(collective_)) return;
-  for (const Place& place : places_) known_.push_back(place.user_block);
+  for (const CountSource& place : places_) known_.push_back(place.user_block);
   std::sort(known_.begin(), known_.end());
   known_.erase(std::unique(known_.begin(), known_.end()), known_.end());
 }
@@ -74,7 +74,7 @@ void CountPrologue::collect(std::span<const Count> send, std::span<const Count> 
   check(known_.empty() || counts.size() == known_.size(), "count prologue: one count per known block");
   std::fill(counts.begin(), counts.end(), 0);
   // Some slots of a block may never have been written (they still hold 0); all others agree.
-  for (const Place& place : places_) {
+  for (const CountSource& place : places_) {
     const std::span<const Count> area = place.area == Area::send ? send : place.area == Area::recv ? recv : scratch;
     const auto at = known_.empty() ? place.user_block
                                    : std::lower_bound(known_.begin(), known_.end(), place.user_block) - known_.begin();

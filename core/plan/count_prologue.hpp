@@ -49,7 +49,7 @@ class CountPrologue {
 
  private:
   /// A place where the count of a user block may have been left.
-  struct Place {
+  struct CountSource {
     Area area;
     std::size_t index;
     Block user_block;
@@ -60,7 +60,7 @@ class CountPrologue {
   Plan plan_;
   std::size_t send_counts_ = 0;
   std::size_t recv_counts_ = 0;
-  std::vector<Place> places_;
+  std::vector<CountSource> places_;
   std::vector<Block> known_;
 };
 

@@ -14,9 +14,9 @@ namespace {
 std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
 /// The schedule of one rank as it grows. New slots lie in one scratch buffer of its own, behind those of the program.
-class Part {
+class GrowingSchedule {
  public:
-  explicit Part(const Schedule& before)
+  explicit GrowingSchedule(const Schedule& before)
       : schedule_{.id = before.id + "/repair",
                   .collective = before.collective,
                   .shape = before.shape,
@@ -25,21 +25,21 @@ class Part {
                   .buffers = before.buffers},
         own_(static_cast<std::int32_t>(before.buffers.size())) {}
 
-  [[nodiscard]] Place new_slot(Block block) {
+  [[nodiscard]] SlotOfRank new_slot(Block block) {
     blocks_.push_back(block);
     return {schedule_.shape.rank, own_, static_cast<Slot>(blocks_.size()) - 1};
   }
   /// The slot of a result.
-  [[nodiscard]] Place output(Block block) const { return output_of(schedule_, block); }
-  void message(StepKind kind, Rank peer, std::uint32_t round, const std::vector<Place>& places) {
+  [[nodiscard]] SlotOfRank output(Block block) const { return output_of(schedule_, block); }
+  void message(StepKind kind, Rank peer, std::uint32_t round, const std::vector<SlotOfRank>& places) {
     Step step{.kind = kind, .round = round, .peer = peer};
     (kind == StepKind::send ? step.left : step.dst) = operand(places);
     schedule_.steps.push_back(step);
   }
-  void copy(std::uint32_t round, Place dst, Place from) {
+  void copy(std::uint32_t round, SlotOfRank dst, SlotOfRank from) {
     schedule_.steps.push_back({.kind = StepKind::copy, .round = round, .dst = operand({dst}), .left = operand({from})});
   }
-  void reduce(std::uint32_t round, Place dst, Place left, Place right) {
+  void reduce(std::uint32_t round, SlotOfRank dst, SlotOfRank left, SlotOfRank right) {
     schedule_.steps.push_back({.kind = StepKind::reduce,
                                .round = round,
                                .dst = operand({dst}),
@@ -56,9 +56,9 @@ class Part {
   }
 
  private:
-  Operand operand(const std::vector<Place>& places) {
+  Operand operand(const std::vector<SlotOfRank>& places) {
     const auto offset = static_cast<std::uint32_t>(schedule_.ranges.size());
-    for (const Place& place : places) {
+    for (const SlotOfRank& place : places) {
       if (schedule_.ranges.size() > offset) {
         Range& last = schedule_.ranges.back();
         if (last.buffer == place.buffer && last.first + last.count == place.slot) {
@@ -79,13 +79,13 @@ class Part {
 /// Messages that may go at the same time, put into rounds of one message from and to each rank.
 class Turn {
  public:
-  void add(Place from, Place to) {
+  void add(SlotOfRank from, SlotOfRank to) {
     auto& message = messages_[{from.rank, to.rank}];
     message.first.push_back(from);
     message.second.push_back(to);
   }
   /// Writes the messages into rounds from `round` on. Returns the first round after them.
-  std::uint32_t write(std::vector<Part>& parts, std::uint32_t round) const {
+  std::uint32_t write(std::vector<GrowingSchedule>& parts, std::uint32_t round) const {
     std::set<std::pair<std::uint32_t, Rank>> sending;
     std::set<std::pair<std::uint32_t, Rank>> receiving;
     std::map<std::uint32_t, std::vector<std::pair<Rank, Rank>>> rounds;
@@ -108,12 +108,12 @@ class Turn {
   }
 
  private:
-  std::map<std::pair<Rank, Rank>, std::pair<std::vector<Place>, std::vector<Place>>> messages_;
+  std::map<std::pair<Rank, Rank>, std::pair<std::vector<SlotOfRank>, std::vector<SlotOfRank>>> messages_;
 };
 
 class Writer {
  public:
-  Writer(const Program& program, std::vector<Assembly> assemblies)
+  Writer(const LinkedSchedules& program, std::vector<Assembly> assemblies)
       : assemblies_(std::move(assemblies)), load_(program.ranks.size()) {
     for (Rank r = 0; r < program.size(); ++r) parts_.emplace_back(program.of(r));
   }
@@ -123,7 +123,7 @@ class Writer {
     combine();
     spread();
     std::vector<Schedule> schedules;
-    for (Part& part : parts_) schedules.push_back(std::move(part).finish(round_));
+    for (GrowingSchedule& part : parts_) schedules.push_back(std::move(part).finish(round_));
     return schedules;
   }
 
@@ -136,17 +136,17 @@ class Writer {
 
   /// Moves pieces away that lie where another result of their rank will be.
   void save_overwritten() {
-    std::map<Place, std::set<const Assembly*>> results;
+    std::map<SlotOfRank, std::set<const Assembly*>> results;
     for (const Assembly& a : assemblies_) {
       for (const Rank r : ranks_of(a.users)) results[parts_[at(r)].output(a.block)].insert(&a);
     }
     for (Assembly& a : assemblies_) {
-      for (std::vector<Place>& places : a.pieces) {
-        for (Place& place : places) {
+      for (std::vector<SlotOfRank>& places : a.pieces) {
+        for (SlotOfRank& place : places) {
           const auto found = results.find(place);
           if (found == results.end() || (found->second.size() == 1 && found->second.contains(&a))) continue;
-          Part& part = parts_[at(place.rank)];
-          const Place saved = part.new_slot(a.block);
+          GrowingSchedule& part = parts_[at(place.rank)];
+          const SlotOfRank saved = part.new_slot(a.block);
           part.copy(round_, saved, place);
           place = saved;
         }
@@ -157,8 +157,8 @@ class Writer {
   /// The rank where pieces are combined: it has most of them, needs the result, and has least to do.
   [[nodiscard]] Rank home_of(const Assembly& a) const {
     std::map<Rank, int> has;
-    for (const std::vector<Place>& places : a.pieces) {
-      for (const Place& place : places) ++has[place.rank];
+    for (const std::vector<SlotOfRank>& places : a.pieces) {
+      for (const SlotOfRank& place : places) ++has[place.rank];
     }
     const auto key = [&](const auto& entry) {
       return std::tuple(entry.second, (a.users & bit(entry.first)) != 0, -load_[at(entry.first)], -entry.first);
@@ -168,12 +168,12 @@ class Writer {
   }
 
   /// One place of every piece: at home if it is there, else where there is least to do.
-  std::vector<Place> chosen_places(const Assembly& a, Rank home) {
-    std::vector<Place> chosen;
-    for (const std::vector<Place>& places : a.pieces) {
-      const auto key = [&](const Place& p) { return std::tuple(p.rank != home, load_[at(p.rank)], p); };
+  std::vector<SlotOfRank> chosen_places(const Assembly& a, Rank home) {
+    std::vector<SlotOfRank> chosen;
+    for (const std::vector<SlotOfRank>& places : a.pieces) {
+      const auto key = [&](const SlotOfRank& p) { return std::tuple(p.rank != home, load_[at(p.rank)], p); };
       chosen.push_back(*std::min_element(places.begin(), places.end(),
-                                         [&](const Place& x, const Place& y) { return key(x) < key(y); }));
+                                         [&](const SlotOfRank& x, const SlotOfRank& y) { return key(x) < key(y); }));
       ++load_[at(chosen.back().rank)];
     }
     return chosen;
@@ -183,7 +183,7 @@ class Writer {
     struct Row {
       Assembly* assembly;
       Rank home;
-      std::vector<Place> pieces;
+      std::vector<SlotOfRank> pieces;
     };
     std::vector<Row> rows;
     for (Assembly& a : assemblies_) {
@@ -194,22 +194,22 @@ class Writer {
     const auto unfinished = [](const Row& row) { return row.pieces.size() > 1; };
     while (std::any_of(rows.begin(), rows.end(), unfinished)) {
       Turn turn;
-      std::vector<std::tuple<Place, Place, Place>> reductions;
+      std::vector<std::tuple<SlotOfRank, SlotOfRank, SlotOfRank>> reductions;
       for (Row& row : rows) {
-        std::vector<Place> combined;
+        std::vector<SlotOfRank> combined;
         for (std::size_t i = 0; i < row.pieces.size(); i += 2) {
           if (i + 1 == row.pieces.size()) {
             combined.push_back(row.pieces[i]);
             continue;
           }
-          Place left = row.pieces[i];
-          Place right = row.pieces[i + 1];
+          SlotOfRank left = row.pieces[i];
+          SlotOfRank right = row.pieces[i + 1];
           const bool to_right = right.rank == row.home;
           const Rank here = to_right ? right.rank : left.rank;
-          Place& comes = to_right ? left : right;
-          Part& part = parts_[at(here)];
+          SlotOfRank& comes = to_right ? left : right;
+          GrowingSchedule& part = parts_[at(here)];
           if (comes.rank != here) {
-            const Place arrived = part.new_slot(row.assembly->block);
+            const SlotOfRank arrived = part.new_slot(row.assembly->block);
             turn.add(comes, arrived);
             comes = arrived;
           }
@@ -228,12 +228,12 @@ class Writer {
   struct Spread {
     Block block = 0;
     std::vector<Rank> ranks{};
-    std::vector<std::optional<Place>> places{};
+    std::vector<std::optional<SlotOfRank>> places{};
   };
   Spread spread_of(const Assembly& a) {
     Spread spread{.block = a.block};
-    std::map<Rank, Place> has;
-    for (const Place& place : a.pieces.front()) has.emplace(place.rank, place);
+    std::map<Rank, SlotOfRank> has;
+    for (const SlotOfRank& place : a.pieces.front()) has.emplace(place.rank, place);
     std::uint64_t members = a.users;
     const bool user_has =
         std::any_of(has.begin(), has.end(), [&](const auto& h) { return (members & bit(h.first)) != 0; });
@@ -257,12 +257,12 @@ class Writer {
     spreads.reserve(assemblies_.size());
     for (const Assembly& a : assemblies_) spreads.push_back(spread_of(a));
     // Those that have the result elsewhere copy it at the end.
-    std::vector<std::tuple<Place, Place>> copies;
+    std::vector<std::tuple<SlotOfRank, SlotOfRank>> copies;
     for (std::size_t i = 0; i < assemblies_.size(); ++i) {
       const Spread& s = spreads[i];
       for (std::size_t m = 0; m < s.ranks.size(); ++m) {
         if (!s.places[m] || (assemblies_[i].users & bit(s.ranks[m])) == 0) continue;
-        const Place output = parts_[at(s.ranks[m])].output(s.block);
+        const SlotOfRank output = parts_[at(s.ranks[m])].output(s.block);
         if (output != *s.places[m]) copies.emplace_back(output, *s.places[m]);
       }
     }
@@ -270,7 +270,7 @@ class Writer {
       Turn turn;
       bool complete = true;
       for (Spread& s : spreads) {
-        const std::vector<std::optional<Place>> before = s.places;
+        const std::vector<std::optional<SlotOfRank>> before = s.places;
         for (std::size_t m = 0; m < s.ranks.size(); ++m) {
           if (before[m]) continue;
           complete = false;
@@ -287,14 +287,14 @@ class Writer {
   }
 
   std::vector<Assembly> assemblies_;
-  std::vector<Part> parts_;
+  std::vector<GrowingSchedule> parts_;
   std::vector<std::int64_t> load_;  // of each rank, in pieces that it sends or gathers
   std::uint32_t round_ = 0;
 };
 
 }  // namespace
 
-std::vector<Schedule> write_assemblies(const Program& program, std::vector<Assembly> assemblies) {
+std::vector<Schedule> write_assemblies(const LinkedSchedules& program, std::vector<Assembly> assemblies) {
   return Writer(program, std::move(assemblies)).write();
 }
 

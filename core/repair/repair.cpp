@@ -22,7 +22,7 @@ using symbolic::undefined;
 using symbolic::Value;
 
 /// The survivors that get the result of a goal.
-std::uint64_t users_of(const Program& program, const Goal& goal, std::uint64_t failed) {
+std::uint64_t users_of(const LinkedSchedules& program, const Goal& goal, std::uint64_t failed) {
   const Schedule& any = program.of(0);
   return (is_movable(any.collective) ? bit(any.shape.root) : goal.users) & ~failed;
 }
@@ -30,7 +30,7 @@ std::uint64_t users_of(const Program& program, const Goal& goal, std::uint64_t f
 /// The results that are put together from all contributions, or from the survivors' only.
 ///
 /// Nothing if some result cannot be.
-std::optional<std::vector<Assembly>> find_assemblies(const Program& program,
+std::optional<std::vector<Assembly>> find_assemblies(const LinkedSchedules& program,
                                                      const std::vector<std::vector<Placed>>& placed,
                                                      std::uint64_t failed, std::span<const Goal> goals, bool full,
                                                      const FailureBounds& bounds) {
@@ -39,7 +39,7 @@ std::optional<std::vector<Assembly>> find_assemblies(const Program& program,
     Assembly assembly{
         .block = goal.block, .target = full ? goal.all : goal.all & ~failed, .users = users_of(program, goal, failed)};
     if (assembly.users == 0 || assembly.target == 0) continue;
-    std::map<Set, std::vector<Place>> places;
+    std::map<Set, std::vector<SlotOfRank>> places;
     for (const Placed& p : placed[static_cast<std::size_t>(goal.block)]) places[p.set].push_back(p.place);
     std::vector<Set> held;
     held.reserve(places.size());
@@ -55,18 +55,19 @@ std::optional<std::vector<Assembly>> find_assemblies(const Program& program,
 }
 
 /// One place at each rank, an output slot if there is one.
-void keep_one_place_a_rank(const Program& program, std::vector<Assembly>& assemblies) {
+void keep_one_place_a_rank(const LinkedSchedules& program, std::vector<Assembly>& assemblies) {
   for (Assembly& a : assemblies) {
-    for (std::vector<Place>& places : a.pieces) {
-      const auto key = [&](const Place& p) {
+    for (std::vector<SlotOfRank>& places : a.pieces) {
+      const auto key = [&](const SlotOfRank& p) {
         const Schedule& s = program.of(p.rank);
         const std::int32_t output = contract_of(s.collective, s.shape, s.segments).output_buffer;
         return std::tuple(p.rank, p.buffer != output, p.buffer, p.slot);
       };
-      std::sort(places.begin(), places.end(), [&](const Place& x, const Place& y) { return key(x) < key(y); });
-      places.erase(
-          std::unique(places.begin(), places.end(), [](const Place& x, const Place& y) { return x.rank == y.rank; }),
-          places.end());
+      std::sort(places.begin(), places.end(),
+                [&](const SlotOfRank& x, const SlotOfRank& y) { return key(x) < key(y); });
+      places.erase(std::unique(places.begin(), places.end(),
+                               [](const SlotOfRank& x, const SlotOfRank& y) { return x.rank == y.rank; }),
+                   places.end());
     }
   }
 }
@@ -74,7 +75,7 @@ void keep_one_place_a_rank(const Program& program, std::vector<Assembly>& assemb
 /// The proof that schedules end with the results, in the memory that a stage has left.
 class Proof {
  public:
-  Proof(const Program& program, const Stage& stage, const std::vector<Schedule>& ranks)
+  Proof(const LinkedSchedules& program, const Stage& stage, const std::vector<Schedule>& ranks)
       : program_(program),
         matching_(ranks),
         claims_{.needs = {.idempotent = program.idempotent}},
@@ -103,7 +104,7 @@ class Proof {
 
  private:
   [[nodiscard]] Value result(Rank r, Block block) const {
-    const Place output = output_of(program_.of(r), block);
+    const SlotOfRank output = output_of(program_.of(r), block);
     return output.buffer < 0 ? undefined : execution_.value(r, output.buffer, output.slot);
   }
 
@@ -128,19 +129,19 @@ class Proof {
     if (found != a.target) fail("a result is made of other contributions");
   }
 
-  const Program& program_;
+  const LinkedSchedules& program_;
   Matching matching_;
   Claims claims_;
   std::vector<Dependencies> dependencies_;
-  symbolic::Execution execution_;
+  symbolic::SymbolicExecution execution_;
 };
 
 Repair nothing(std::string why) { return {.why = std::move(why)}; }
 
 }  // namespace
 
-Repair plan_repair(const Program& program, const Stage& stage, std::uint64_t failed, std::span<const Goal> goals,
-                   const FailureBounds& bounds) {
+Repair plan_repair(const LinkedSchedules& program, const Stage& stage, std::uint64_t failed,
+                   std::span<const Goal> goals, const FailureBounds& bounds) {
   const Schedule& any = program.of(0);
   if (!traits_of(any.collective).moves_data) return nothing("a barrier leaves nothing to be put together");
   if (std::none_of(goals.begin(), goals.end(), [&](const Goal& g) { return users_of(program, g, failed) != 0; }))
@@ -195,7 +196,7 @@ std::uint64_t set_of(std::span<const Rank> failed, Rank p) {
   return set;
 }
 
-void check_progress(const Program& program, const Progress& progress, std::uint64_t failed) {
+void check_progress(const LinkedSchedules& program, const Progress& progress, std::uint64_t failed) {
   require(progress.size() == program.ranks.size(), "the progress of every rank is needed");
   for (Rank r = 0; r < program.size(); ++r) {
     require((failed & bit(r)) != 0 || progress[static_cast<std::size_t>(r)].size() == program.of(r).steps.size(),
@@ -213,7 +214,7 @@ Repair plan_repair(std::vector<Schedule> ranks, bool idempotent, const Progress&
   repair::check_size(static_cast<Rank>(ranks.size()));
   const std::uint64_t set = repair::set_of(failed, static_cast<Rank>(ranks.size()));
   try {
-    const repair::Program program(std::move(ranks), idempotent);
+    const repair::LinkedSchedules program(std::move(ranks), idempotent);
     repair::check_progress(program, ended, set);
     repair::check_progress(program, torn, set);
     repair::Stage stage(program, Keep::log);

@@ -31,8 +31,8 @@ std::vector<Set> sets_of(const symbolic::Expressions& expressions) {
 }
 
 /// Puts equal sets together, larger ones first.
-void merge(std::vector<Held>& held) {
-  std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) {
+void merge(std::vector<HeldValue>& held) {
+  std::sort(held.begin(), held.end(), [](const HeldValue& a, const HeldValue& b) {
     const int size_a = std::popcount(a.set);
     const int size_b = std::popcount(b.set);
     return size_a != size_b ? size_a > size_b : a.set < b.set;
@@ -111,10 +111,10 @@ void LiveSlots::decide(Operand operand, Fate fate) {
 
 }  // namespace
 
-Program::Program(std::vector<Schedule> schedules, bool at_least_once)
+LinkedSchedules::LinkedSchedules(std::vector<Schedule> schedules, bool at_least_once)
     : ranks(std::move(schedules)), matching(ranks), dependencies(derived(ranks)), idempotent(at_least_once) {}
 
-History::History(const Program& program, Keep keep)
+History::History(const LinkedSchedules& program, Keep keep)
     : blocks_(program.of(0).blocks()),
       keeps_log_(keep == Keep::log),
       combined_(program.ranks.size()),
@@ -139,7 +139,7 @@ void History::combined(Rank rank, Value left, Value right) {
   combined[right] = true;
 }
 
-Stage::Stage(const Program& program, Keep keep)
+Stage::Stage(const LinkedSchedules& program, Keep keep)
     : program_(&program),
       keep_(keep),
       execution_(program.ranks, program.matching, program.dependencies, program.idempotent),
@@ -174,7 +174,7 @@ void Stage::run_without(std::uint64_t failed) {
 void Stage::repeat(const Progress& progress, std::uint64_t failed) {
   const auto is_failed = [&](Rank r) { return (failed >> static_cast<unsigned>(r) & 1) != 0; };
   const auto has_ended = [&](StepOfRank s) { return progress[static_cast<std::size_t>(s.rank)][s.step]; };
-  const symbolic::Execution::Gate gate = [&](StepOfRank s) {
+  const symbolic::SymbolicExecution::Gate gate = [&](StepOfRank s) {
     const Step& step = program_->of(s.rank).steps[s.step];
     const StepOfRank end = step.kind == StepKind::send ? program_->matching.of(s) : s;
     return is_failed(end.rank) || has_ended(end);
@@ -206,17 +206,17 @@ void Stage::tear(const Progress& torn, std::uint64_t failed) {
   }
 }
 
-std::vector<std::vector<Held>> Stage::held() const {
+std::vector<std::vector<HeldValue>> Stage::held() const {
   const std::vector<Set> sets = sets_of(execution_.expressions());
-  std::vector<std::vector<Held>> held(static_cast<std::size_t>(program_->of(0).blocks()));
+  std::vector<std::vector<HeldValue>> held(static_cast<std::size_t>(program_->of(0).blocks()));
   for (Rank r = 0; r < program_->size(); ++r) {
     const auto add = [&](Block block, Value value) {
       held[static_cast<std::size_t>(block)].push_back({set_of(value, block, sets), bit(r)});
     };
-    each_usable(r, [&](const Place&, Block block, Value value) { add(block, value); });
+    each_usable(r, [&](const SlotOfRank&, Block block, Value value) { add(block, value); });
     for (const auto& [block, value] : history_.log(r)) add(block, value);
   }
-  for (std::vector<Held>& block : held) merge(block);
+  for (std::vector<HeldValue>& block : held) merge(block);
   return held;
 }
 
@@ -225,7 +225,7 @@ std::vector<std::vector<Placed>> Stage::placed(std::uint64_t ranks) const {
   std::vector<std::vector<Placed>> placed(static_cast<std::size_t>(program_->of(0).blocks()));
   for (Rank r = 0; r < program_->size(); ++r) {
     if ((ranks & bit(r)) == 0) continue;
-    each_usable(r, [&](const Place& place, Block block, Value value) {
+    each_usable(r, [&](const SlotOfRank& place, Block block, Value value) {
       placed[static_cast<std::size_t>(block)].push_back({set_of(value, block, sets), place});
     });
   }
@@ -242,7 +242,7 @@ Set Stage::set_of(Value value, Block block, std::span<const Set> sets) const {
 template <typename F>
 void Stage::each_usable(Rank rank, F&& f) const {
   const Schedule& s = program_->of(rank);
-  const symbolic::Memory& memory = execution_.memory(rank);
+  const symbolic::SymbolicMemory& memory = execution_.memory(rank);
   const LiveSlots live(s, [&](StepIndex i) { return execution_.ended(rank, i); });
   // A value is stale once it has been combined with another, or once the block's result has arrived.
   const auto is_stale = [&](Block block, Value value) {
@@ -252,7 +252,7 @@ void Stage::each_usable(Rank rank, F&& f) const {
   };
   memory.each_value([&](std::int32_t buffer, Slot slot, Block block, Value value) {
     if (keep_ == Keep::log || live.contains(buffer, slot) || (keep_ != Keep::live && !is_stale(block, value)))
-      f(Place{rank, buffer, slot}, block, value);
+      f(SlotOfRank{rank, buffer, slot}, block, value);
   });
   const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
   if (contract.input_buffer != send_buffer) return;
@@ -260,7 +260,7 @@ void Stage::each_usable(Rank rank, F&& f) const {
     const Block block = s.block_of(send_buffer, slot);
     const Value value = memory.contribution(execution_.expressions(), block);
     if (keep_ >= Keep::keep || live.contains(send_buffer, slot) || (keep_ == Keep::buf && !is_stale(block, value)))
-      f(Place{rank, send_buffer, slot}, block, value);
+      f(SlotOfRank{rank, send_buffer, slot}, block, value);
   }
 }
 
@@ -275,7 +275,7 @@ Set contributions_to(const Schedule& s, Block block) {
 
 }  // namespace
 
-Place output_of(const Schedule& s, Block block) {
+SlotOfRank output_of(const Schedule& s, Block block) {
   const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
   for (Slot slot = contract.output_first; slot < contract.output_first + contract.output_count; ++slot) {
     if (s.block_of(contract.output_buffer, slot) == block) return {s.shape.rank, contract.output_buffer, slot};
@@ -287,7 +287,7 @@ bool is_movable(Collective collective) {
   return collective == Collective::reduce || collective == Collective::gather || collective == Collective::gatherv;
 }
 
-std::vector<Goal> goals_of(const Program& program) {
+std::vector<Goal> goals_of(const LinkedSchedules& program) {
   std::vector<Goal> goals;
   const Schedule& any = program.of(0);
   const bool prefix = is_prefix(any.collective);

@@ -14,10 +14,10 @@
 namespace circoll::repair {
 
 /// The schedules of all ranks, and how their steps depend on one another.
-struct Program {
-  explicit Program(std::vector<Schedule> schedules, bool at_least_once);
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+struct LinkedSchedules {
+  explicit LinkedSchedules(std::vector<Schedule> schedules, bool at_least_once);
+  LinkedSchedules(const LinkedSchedules&) = delete;
+  LinkedSchedules& operator=(const LinkedSchedules&) = delete;
 
   [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks.size()); }
   [[nodiscard]] const Schedule& of(Rank rank) const { return ranks[static_cast<std::size_t>(rank)]; }
@@ -29,31 +29,31 @@ struct Program {
 };
 
 /// A value as a set of contributions, and the ranks that hold it, one bit for each.
-struct Held {
+struct HeldValue {
   Set set = 0;
   std::uint64_t holders = 0;
 };
 
 /// A slot of a rank.
-struct Place {
+struct SlotOfRank {
   Rank rank = 0;
   std::int32_t buffer = 0;
   Slot slot = 0;
 
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
-  friend auto operator<=>(const Place&, const Place&) = default;
+  friend auto operator<=>(const SlotOfRank&, const SlotOfRank&) = default;
 };
 
 /// A value in a rank's memory.
 struct Placed {
   Set set = 0;
-  Place place{};
+  SlotOfRank place{};
 };
 
 /// The history of values at all ranks.
 class History final : public symbolic::Observer {
  public:
-  History(const Program& program, Keep keep);
+  History(const LinkedSchedules& program, Keep keep);
   void arrived(Rank rank, std::int32_t buffer, Block block, symbolic::Value value) override;
   void copied(Rank rank, std::int32_t buffer, Block block, symbolic::Value value) override;
   void combined(Rank rank, symbolic::Value left, symbolic::Value right) override;
@@ -82,7 +82,7 @@ class History final : public symbolic::Observer {
 /// A point of the execution. A copy goes on by itself.
 class Stage {
  public:
-  Stage(const Program& program, Keep keep);
+  Stage(const LinkedSchedules& program, Keep keep);
   Stage(const Stage& other);
   Stage& operator=(const Stage&) = delete;
 
@@ -100,10 +100,10 @@ class Stage {
   void tear(const Progress& torn, std::uint64_t failed);
 
   /// The values that the ranks hold of every block.
-  [[nodiscard]] std::vector<std::vector<Held>> held() const;
+  [[nodiscard]] std::vector<std::vector<HeldValue>> held() const;
   /// The values of every block that lie in the memory of ranks.
   [[nodiscard]] std::vector<std::vector<Placed>> placed(std::uint64_t ranks) const;
-  [[nodiscard]] const symbolic::Execution& execution() const { return execution_; }
+  [[nodiscard]] const symbolic::SymbolicExecution& execution() const { return execution_; }
 
  private:
   /// Calls f(place, block, value) for each value in a rank's memory that the rank can still use.
@@ -111,9 +111,9 @@ class Stage {
   void each_usable(Rank rank, F&& f) const;
   [[nodiscard]] Set set_of(symbolic::Value value, Block block, std::span<const Set> sets) const;
 
-  const Program* program_;
+  const LinkedSchedules* program_;
   Keep keep_;
-  symbolic::Execution execution_;
+  symbolic::SymbolicExecution execution_;
   History history_;
 };
 
@@ -131,10 +131,10 @@ struct Goal {
 /// The goals of a collective without failures.
 ///
 /// If a root alone gets the result, every rank counts as a user: it may go to another rank if the root fails.
-[[nodiscard]] std::vector<Goal> goals_of(const Program& program);
+[[nodiscard]] std::vector<Goal> goals_of(const LinkedSchedules& program);
 
 /// The slot of a rank's result of a block; buffer -1 if it gets none.
-[[nodiscard]] Place output_of(const Schedule& schedule, Block block);
+[[nodiscard]] SlotOfRank output_of(const Schedule& schedule, Block block);
 
 /// True if a root alone gets the result.
 [[nodiscard]] bool is_movable(Collective collective);

@@ -7,12 +7,12 @@ namespace circoll {
 namespace {
 
 /// The user blocks that a buffer holds, cut into segments.
-struct Part {
+struct BufferBlocks {
   Slot slots = 0;
   Block first_block = 0;
 };
 
-Part part_of(Collective collective, Holds holds, const Shape& shape, Slot segments) {
+BufferBlocks part_of(Collective collective, Holds holds, const Shape& shape, Slot segments) {
   switch (traits_of(collective).blocks) {
     case Blocks::one:
       break;
@@ -54,8 +54,8 @@ CollectiveContract contract_of(Collective collective, const Shape& shape, std::i
   const bool without_sendbuf = in_place && !without_recvbuf;
   const bool gives = is_significant(traits.send, shape.rank, shape.root);
   const bool gets = is_significant(traits.recv, shape.rank, shape.root);
-  const Part given = part_of(collective, traits.send.holds, shape, segments);
-  const Part got = part_of(collective, traits.recv.holds, shape, segments);
+  const BufferBlocks given = part_of(collective, traits.send.holds, shape, segments);
+  const BufferBlocks got = part_of(collective, traits.recv.holds, shape, segments);
 
   CollectiveContract contract{.user_blocks = user_blocks(collective, shape.size)};
   contract.send.storage = send_buffer;

@@ -9,24 +9,24 @@ namespace circoll {
 namespace {
 
 /// A run of consecutive blocks, not cyclic.
-struct Interval {
+struct BlockRun {
   Block first;
   Block end;
 };
-using Intervals = std::vector<Interval>;
+using BlockRuns = std::vector<BlockRun>;
 
 /// A message of the forward schedule, seen from the reversal.
 struct Event {
   bool sends;  // in the reversal
   std::uint32_t round;
   Rank peer;
-  Intervals blocks;
+  BlockRuns blocks;
   bool gathers = false;  // own contributions join the accumulated blocks first, so that the message is contiguous
 };
 
-Block length(const Intervals& blocks) {
+Block length(const BlockRuns& blocks) {
   Block sum = 0;
-  for (const Interval& i : blocks) sum += i.end - i.first;
+  for (const BlockRun& i : blocks) sum += i.end - i.first;
   return sum;
 }
 
@@ -71,9 +71,9 @@ class Reverser {
     return (row.first_block + slot * row.stride) % forward_.blocks();
   }
 
-  [[nodiscard]] Intervals blocks_of(Operand o) const {
+  [[nodiscard]] BlockRuns blocks_of(Operand o) const {
     const Block blocks = forward_.blocks();
-    Intervals result;
+    BlockRuns result;
     const auto add = [&](Block first, Block end) {
       if (!result.empty() && result.back().end == first) {
         result.back().end = end;
@@ -115,8 +115,8 @@ class Reverser {
 
   /// Calls f(first, end, is_output, is_accumulated) for maximal runs of equal state.
   template <typename F>
-  void each_run(const Intervals& blocks, const BlockSet& accumulated, F&& f) const {
-    for (const Interval& i : blocks) {
+  void each_run(const BlockRuns& blocks, const BlockSet& accumulated, F&& f) const {
+    for (const BlockRun& i : blocks) {
       for (Block first = i.first; first < i.end;) {
         Block until = i.end;
         const bool out = output_.contains(first, until, until);
@@ -169,7 +169,7 @@ class Reverser {
   }
 
   /// A message that is moved, of which only a part is the result: it goes to scratch in one piece.
-  [[nodiscard]] bool splits(const Intervals& blocks) const {
+  [[nodiscard]] bool splits(const BlockRuns& blocks) const {
     if (kind_ != Reversal::move) return false;
     bool result = false;
     bool other = false;
@@ -177,7 +177,7 @@ class Reverser {
     return result && other;
   }
 
-  [[nodiscard]] bool cyclic_run(const Intervals& blocks) const {
+  [[nodiscard]] bool cyclic_run(const BlockRuns& blocks) const {
     return blocks.size() == 1 || (blocks.size() == 2 && blocks[0].end == forward_.blocks() && blocks[1].first == 0);
   }
 
@@ -193,7 +193,7 @@ class Reverser {
       each_run(event.blocks, accumulated_, [&](Block first, Block end, bool out, bool done) {
         if (!done) b_.copy(home(first, end, out), own(first, end));
       });
-      for (const Interval& i : event.blocks) accumulated_.insert(i.first, i.end);
+      for (const BlockRun& i : event.blocks) accumulated_.insert(i.first, i.end);
     }
     each_run(event.blocks, accumulated_, [&](Block first, Block end, bool out, bool done) {
       message.append(done ? home(first, end, out) : own(first, end));
@@ -203,7 +203,7 @@ class Reverser {
 
   void receive(const Event& event) {
     kind_ == Reversal::move ? receive_moved(event) : receive_combined(event);
-    for (const Interval& i : event.blocks) accumulated_.insert(i.first, i.end);
+    for (const BlockRun& i : event.blocks) accumulated_.insert(i.first, i.end);
   }
 
   void receive_moved(const Event& event) {
@@ -242,7 +242,7 @@ class Reverser {
   /// Results that nothing was combined with: the own contribution is the result.
   void finish() {
     if (b_.contract().output_count == 0 || b_.contract().input_count == 0) return;
-    const Intervals result{{output_first_, output_first_ + b_.contract().output_count}};
+    const BlockRuns result{{output_first_, output_first_ + b_.contract().output_count}};
     each_run(result, accumulated_, [&](Block first, Block end, bool, bool done) {
       if (!done) b_.copy(home(first, end, true), own(first, end));
     });

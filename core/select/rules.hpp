@@ -16,7 +16,7 @@
 namespace circoll::select {
 
 /// From `from`, included, to `to`, excluded.
-struct Interval {
+struct ValueRange {
   std::int64_t from = 0;
   std::int64_t to = 0;
   [[nodiscard]] bool holds(std::int64_t value) const { return value >= from && value < to; }
@@ -48,10 +48,10 @@ struct Use {
 };
 
 struct Rule {
-  Interval p{1, unbounded};
-  Interval nodes{1, unbounded};
-  Interval ranks_per_node{1, unbounded};  ///< the most that a node has
-  Interval bytes{0, unbounded};
+  ValueRange p{1, unbounded};
+  ValueRange nodes{1, unbounded};
+  ValueRange ranks_per_node{1, unbounded};  ///< the most that a node has
+  ValueRange bytes{0, unbounded};
   OpSet ops = all_ops;
   Use use{};
   std::size_t line = 1;

@@ -37,7 +37,7 @@ std::string name_of(const OpKind& kind) {
          (kind.idempotent ? ", idempotent" : "");
 }
 
-std::string text_of(const Interval& interval) {
+std::string text_of(const ValueRange& interval) {
   return "[" + std::to_string(interval.from) + ", " +
          (interval.to == unbounded ? "unbounded" : std::to_string(interval.to)) + ")";
 }
@@ -45,15 +45,15 @@ std::string text_of(const Interval& interval) {
 /// The ranges that a rule has beside that of sizes, of which p is the first.
 struct Dimension {
   std::string_view name;
-  Interval Rule::*range;
+  ValueRange Rule::*range;
 };
 constexpr std::array dimensions{Dimension{"p", &Rule::p}, Dimension{"nodes", &Rule::nodes},
                                 Dimension{"ranks_per_node", &Rule::ranks_per_node}};
-using Cell = std::array<Interval, dimensions.size()>;
+using Cell = std::array<ValueRange, dimensions.size()>;
 
 /// The numbers of ranks in a cell that can lie so. On n nodes, one of which has c ranks and none more, there are
 /// n + c - 1 ranks to n * c. Over ranges of n and c these have no gaps.
-Interval possible_p(const Cell& cell) {
+ValueRange possible_p(const Cell& cell) {
   const auto& [p, nodes, ranks_per_node] = cell;
   const std::int64_t n = nodes.to - 1;
   const std::int64_t c = ranks_per_node.to - 1;
@@ -145,9 +145,9 @@ class Reader {
     return result;
   }
 
-  Interval read_interval(const Members& members, std::string_view key, std::int64_t least) {
+  ValueRange read_interval(const Members& members, std::string_view key, std::int64_t least) {
     const Json* json = members.find(key);
-    Interval interval{least, unbounded};
+    ValueRange interval{least, unbounded};
     if (json == nullptr) return interval;
     const std::string wanted =
         "'" + std::string(key) + "' is [FROM, TO], FROM included and TO not, or [FROM] without an end";
@@ -209,7 +209,7 @@ class Reader {
     }
     if (rule.use.kind != Use::Kind::algorithm) return;
     const Selection& selection = rule.use.selection;
-    const Interval sizes = possible_p({rule.p, rule.nodes, rule.ranks_per_node});
+    const ValueRange sizes = possible_p({rule.p, rule.nodes, rule.ranks_per_node});
     for (std::size_t i = 0; i < op_kinds.size(); ++i) {
       if ((rule.ops & 1U << i) == 0) continue;
       const OpKind& kind = op_kinds[i];
@@ -229,7 +229,7 @@ class Reader {
   }
 
   /// Values of p in a range that break a need if any does. The needs are a least p, parity, and being a power of two.
-  static std::vector<Rank> telling_sizes(const Interval& p) {
+  static std::vector<Rank> telling_sizes(const ValueRange& p) {
     std::vector<Rank> sizes;
     for (Rank i = 0; i < 4 && p.holds(p.from + i); ++i) sizes.push_back(p.from + i);
     return sizes;
@@ -245,16 +245,17 @@ class Reader {
       // Of rules that begin alike the first in the file comes first.
       std::stable_sort(of_kind.begin(), of_kind.end(),
                        [](const Rule* a, const Rule* b) { return a->bytes.from < b->bytes.from; });
-      const Part part{.collective = collective,
-                      .has_otherwise = rules.otherwise.has_value(),
-                      .line = line,
-                      .suffix = is_reducing(collective) ? " and an operator that is " + name_of(op_kinds[i]) : ""};
+      const RulesOfOps part{
+          .collective = collective,
+          .has_otherwise = rules.otherwise.has_value(),
+          .line = line,
+          .suffix = is_reducing(collective) ? " and an operator that is " + name_of(op_kinds[i]) : ""};
       check_cells(part, of_kind, {}, 0);
     }
   }
 
   /// The rules of one kind of operator.
-  struct Part {
+  struct RulesOfOps {
     Collective collective;
     bool has_otherwise;
     std::size_t line;
@@ -262,7 +263,7 @@ class Reader {
   };
 
   /// The rules that hold in the ranges of a cell before `dimension`: between two neighbouring bounds the same ones do.
-  void check_cells(const Part& part, const std::vector<const Rule*>& rules, Cell cell, std::size_t dimension) {
+  void check_cells(const RulesOfOps& part, const std::vector<const Rule*>& rules, Cell cell, std::size_t dimension) {
     if (dimension == cell.size()) return check_sizes(part, rules, cell);
     const auto range = dimensions.at(dimension).range;
     std::vector<std::int64_t> bounds{1, unbounded};
@@ -282,8 +283,8 @@ class Reader {
   }
 
   /// The rules of a cell, over bytes.
-  void check_sizes(const Part& part, const std::vector<const Rule*>& rules, const Cell& cell) {
-    const Interval sizes = possible_p(cell);
+  void check_sizes(const RulesOfOps& part, const std::vector<const Rule*>& rules, const Cell& cell) {
+    const ValueRange sizes = possible_p(cell);
     if (sizes.empty()) return;
     std::string where = "p = " + std::to_string(sizes.from);
     for (std::size_t i = 1; i < cell.size(); ++i) {

@@ -13,8 +13,8 @@ void check_blocks(Rank r, StepIndex i, const Walker& dst, const Walker& from, st
 
 }  // namespace
 
-Execution::Execution(std::span<const Schedule> ranks, const Matching& matching,
-                     const std::vector<Dependencies>& dependencies, bool at_least_once)
+SymbolicExecution::SymbolicExecution(std::span<const Schedule> ranks, const Matching& matching,
+                                     const std::vector<Dependencies>& dependencies, bool at_least_once)
     : ranks_(ranks),
       matching_(&matching),
       dependencies_(&dependencies),
@@ -40,33 +40,33 @@ Execution::Execution(std::span<const Schedule> ranks, const Matching& matching,
   }
 }
 
-Execution::Execution(std::span<const Schedule> ranks, const Matching& matching,
-                     const std::vector<Dependencies>& dependencies, const Execution& before)
-    : Execution(ranks, matching, dependencies, before.at_least_once_) {
+SymbolicExecution::SymbolicExecution(std::span<const Schedule> ranks, const Matching& matching,
+                                     const std::vector<Dependencies>& dependencies, const SymbolicExecution& before)
+    : SymbolicExecution(ranks, matching, dependencies, before.at_least_once_) {
   // NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer): a delegating constructor initialises no member
   expressions_ = before.expressions_;
   for (Rank r = 0; r < size(); ++r) memories_[static_cast<std::size_t>(r)].adopt(before.memory(r));
 }
 
-void Execution::run() {
+void SymbolicExecution::run() {
   go(nullptr, {});
   if (remaining_ > 0) report_deadlock();
 }
 
-void Execution::run_while(const Gate& gate, const std::vector<bool>& deaf) {
+void SymbolicExecution::run_while(const Gate& gate, const std::vector<bool>& deaf) {
   ready_.insert(ready_.end(), parked_.begin(), parked_.end());
   parked_.clear();
   go(&gate, deaf);
 }
 
-void Execution::lose(StepOfRank send) {
+void SymbolicExecution::lose(StepOfRank send) {
   std::erase_if(parked_, [&](StepOfRank s) { return s.rank == send.rank && s.step == send.step; });
   posted_[static_cast<std::size_t>(send.rank)][send.step] = false;
   finish(send);
 }
 
-void Execution::tear(Rank rank, StepIndex step) {
-  Memory& memory = memories_[static_cast<std::size_t>(rank)];
+void SymbolicExecution::tear(Rank rank, StepIndex step) {
+  SymbolicMemory& memory = memories_[static_cast<std::size_t>(rank)];
   for (const Operand& written : operands_written(of(rank).steps[step])) {
     enter(rank, written);
     for (Walker w(of(rank), written); !w.done(); w.advance(w.left())) {
@@ -76,7 +76,7 @@ void Execution::tear(Rank rank, StepIndex step) {
   }
 }
 
-void Execution::go(const Gate* gate, const std::vector<bool>& deaf) {
+void SymbolicExecution::go(const Gate* gate, const std::vector<bool>& deaf) {
   while (!ready_.empty()) {
     const StepOfRank now = ready_.back();
     ready_.pop_back();
@@ -105,7 +105,7 @@ void Execution::go(const Gate* gate, const std::vector<bool>& deaf) {
   }
 }
 
-void Execution::finish(StepOfRank done) {
+void SymbolicExecution::finish(StepOfRank done) {
   --remaining_;
   ended_[static_cast<std::size_t>(done.rank)][done.step] = true;
   auto& waiting = waiting_[static_cast<std::size_t>(done.rank)];
@@ -116,7 +116,7 @@ void Execution::finish(StepOfRank done) {
   }
 }
 
-void Execution::report_deadlock() const {
+void SymbolicExecution::report_deadlock() const {
   for (Rank r = 0; r < size(); ++r) {
     for (StepIndex i = 0; i < of(r).steps.size(); ++i) {
       const bool posted = posted_[static_cast<std::size_t>(r)][i];
@@ -131,8 +131,8 @@ void Execution::report_deadlock() const {
   throw Refuted{Claim::no_deadlock, -1, -1, -1, "the steps of a rank wait for one another in a cycle"};
 }
 
-std::span<const Value> Execution::load(Rank r, StepIndex i, const Walker& w, std::int64_t n,
-                                       std::vector<Value>& buffer) {
+std::span<const Value> SymbolicExecution::load(Rank r, StepIndex i, const Walker& w, std::int64_t n,
+                                               std::vector<Value>& buffer) {
   buffer.resize(static_cast<std::size_t>(n));
   memories_[static_cast<std::size_t>(r)].load(expressions_, w, buffer);
   const auto hole = std::find(buffer.begin(), buffer.end(), undefined);
@@ -145,11 +145,11 @@ std::span<const Value> Execution::load(Rank r, StepIndex i, const Walker& w, std
   return buffer;
 }
 
-void Execution::enter(Rank r, Operand o) {
+void SymbolicExecution::enter(Rank r, Operand o) {
   for (const Range& range : of(r).operand(o)) memories_[static_cast<std::size_t>(r)].enter(range.buffer);
 }
 
-void Execution::transfer(StepOfRank from, StepOfRank to) {
+void SymbolicExecution::transfer(StepOfRank from, StepOfRank to) {
   std::int64_t& received = chain_[static_cast<std::size_t>(to.rank)][to.step];
   received = std::max(received, chain_[static_cast<std::size_t>(from.rank)][from.step] + 1);
   levels_ = std::max(levels_, received);
@@ -179,9 +179,11 @@ void Execution::transfer(StepOfRank from, StepOfRank to) {
   }
 }
 
-void Execution::local(Rank r, StepIndex i) { of(r).steps[i].kind == StepKind::copy ? copy(r, i) : reduce(r, i); }
+void SymbolicExecution::local(Rank r, StepIndex i) {
+  of(r).steps[i].kind == StepKind::copy ? copy(r, i) : reduce(r, i);
+}
 
-void Execution::copy(Rank r, StepIndex i) {
+void SymbolicExecution::copy(Rank r, StepIndex i) {
   const Schedule& s = of(r);
   const Step& step = s.steps[i];
   Walker dst(s, step.dst);
@@ -207,7 +209,7 @@ void Execution::copy(Rank r, StepIndex i) {
   }
 }
 
-void Execution::reduce(Rank r, StepIndex i) {
+void SymbolicExecution::reduce(Rank r, StepIndex i) {
   const Schedule& s = of(r);
   const Step& step = s.steps[i];
   enter(r, step.dst);

@@ -30,9 +30,9 @@ struct Refuted {
 };
 
 /// The memory of one rank has a value per slot. Views of one storage are in the same place; the send buffer is implied.
-class Memory {
+class SymbolicMemory {
  public:
-  Memory(const Schedule& schedule, bool contributions_by_rank)
+  SymbolicMemory(const Schedule& schedule, bool contributions_by_rank)
       : schedule_(&schedule),
         offset_(schedule.buffers.size(), 0),
         live_(schedule.buffers.size(), -1),
@@ -63,7 +63,7 @@ class Memory {
   }
 
   /// Takes over the values of a memory whose buffers are the first ones of this one.
-  void adopt(const Memory& other) {
+  void adopt(const SymbolicMemory& other) {
     std::copy(other.values_.begin(), other.values_.end(), values_.begin());
     std::copy(other.live_.begin(), other.live_.end(), live_.begin());
   }
@@ -156,16 +156,16 @@ class Observer {
 
 /// One execution under the rendezvous rule, by which a message runs when both its ends can. An order exists if and only
 /// if the steps cannot deadlock even without any buffering. A copy goes on by itself.
-class Execution {
+class SymbolicExecution {
  public:
   /// Schedules, matching and dependencies must outlive it. `at_least_once` allows a contribution to count more often.
-  Execution(std::span<const Schedule> ranks, const Matching& matching, const std::vector<Dependencies>& dependencies,
-            bool at_least_once);
+  SymbolicExecution(std::span<const Schedule> ranks, const Matching& matching,
+                    const std::vector<Dependencies>& dependencies, bool at_least_once);
 
   /// The same in the memory that another execution has left. Buffers of the schedules before come first among those of
   /// the new ones.
-  Execution(std::span<const Schedule> ranks, const Matching& matching, const std::vector<Dependencies>& dependencies,
-            const Execution& before);
+  SymbolicExecution(std::span<const Schedule> ranks, const Matching& matching,
+                    const std::vector<Dependencies>& dependencies, const SymbolicExecution& before);
 
   /// Runs every step once everything that it waits for has ended. Throws Refuted.
   void run();
@@ -199,7 +199,7 @@ class Execution {
 
   [[nodiscard]] Expressions& expressions() { return expressions_; }
   [[nodiscard]] const Expressions& expressions() const { return expressions_; }
-  [[nodiscard]] const Memory& memory(Rank rank) const { return memories_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const SymbolicMemory& memory(Rank rank) const { return memories_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool ended(Rank rank, StepIndex step) const { return ended_[static_cast<std::size_t>(rank)][step]; }
   /// The longest chain of messages that have been sent because the one before had been received, once it has run.
   [[nodiscard]] std::int64_t levels() const { return levels_; }
@@ -228,7 +228,7 @@ class Execution {
   Observer* observer_ = nullptr;
   bool at_least_once_;
   Expressions expressions_;
-  std::vector<Memory> memories_;
+  std::vector<SymbolicMemory> memories_;
   std::vector<std::vector<std::uint32_t>> waiting_;
   std::vector<std::vector<bool>> posted_;
   std::vector<std::vector<bool>> ended_;

@@ -77,7 +77,7 @@ class RelativeExecution {
 
   [[nodiscard]] const RelativeExpressions& expressions() const { return expressions_; }
   [[nodiscard]] const RelativeMemory& memory() const { return memory_; }
-  /// As Execution::levels.
+  /// As SymbolicExecution::levels.
   [[nodiscard]] std::int64_t levels() const { return levels_; }
 
  private:

@@ -19,8 +19,8 @@ namespace circoll {
 namespace verify {
 namespace {
 
-using symbolic::Execution;
 using symbolic::Expressions;
+using symbolic::SymbolicExecution;
 using symbolic::undefined;
 using symbolic::Value;
 
@@ -94,7 +94,7 @@ class RankName {
   Block user_block_ = -1;
 };
 
-BitClass classify(const Subject& subject, Execution& execution, BitsOf operators) {
+BitClass classify(const Subject& subject, SymbolicExecution& execution, BitsOf operators) {
   constexpr std::size_t most_characters = 160;
   const Names names(execution.expressions(), operators);
   NameHash all;
@@ -145,7 +145,7 @@ BitClass bit_class(const Algorithm& algorithm, Collective collective, const Shap
   try {
     const Matching matching(subject.ranks);
     const std::vector<Dependencies> dependencies = verify::prove_order(subject, {});
-    symbolic::Execution execution(ranks, matching, dependencies, subject.at_least_once());
+    symbolic::SymbolicExecution execution(ranks, matching, dependencies, subject.at_least_once());
     execution.run();
     return verify::classify(subject, execution, operators);
   } catch (const Unmatched& unmatched) {

@@ -17,8 +17,8 @@
 
 namespace circoll::verify {
 
-using symbolic::Execution;
 using symbolic::Refuted;
+using symbolic::SymbolicExecution;
 
 /// The schedules of all ranks of one call. The objects that it refers to must outlive it.
 struct Subject {
@@ -68,7 +68,7 @@ void prove_order_of(const Schedule& schedule, const Dependencies& dependencies);
 /// Proves of the results of an execution that each rank has the blocks that the collective gives it. These are the
 /// block that was sent, or all contributions, exactly once, in the order and with the bits that are claimed. Throws
 /// Refuted.
-void check_results(const Subject& subject, Execution& execution);
+void check_results(const Subject& subject, SymbolicExecution& execution);
 
 /// The most of each count that a rank has, and the rounds of all.
 [[nodiscard]] Cost count_cost(std::span<const Schedule> ranks);

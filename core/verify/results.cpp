@@ -26,7 +26,7 @@ std::int64_t writer_of(const Schedule& s, std::int32_t buffer, Slot slot) {
 /// The results that the ranks have after an execution.
 class Results {
  public:
-  Results(const Subject& subject, Execution& execution) : subject_(subject), execution_(execution) {}
+  Results(const Subject& subject, SymbolicExecution& execution) : subject_(subject), execution_(execution) {}
 
   void check();
 
@@ -37,7 +37,7 @@ class Results {
   [[nodiscard]] symbolic::Expressions& expressions() { return execution_.expressions(); }
 
   const Subject& subject_;
-  Execution& execution_;
+  SymbolicExecution& execution_;
   std::vector<bool> found_;
 };
 
@@ -124,6 +124,6 @@ void Results::check_reduction(Value value, Rank sources, const Fail& fail) {
 
 }  // namespace
 
-void check_results(const Subject& subject, Execution& execution) { Results(subject, execution).check(); }
+void check_results(const Subject& subject, SymbolicExecution& execution) { Results(subject, execution).check(); }
 
 }  // namespace circoll::verify

@@ -48,7 +48,7 @@ void prove(const Subject& subject, std::span<const Dependencies> given, Verdict&
   check_structures(subject);
   const Matching matching = match(subject);
   const std::vector<Dependencies> dependencies = prove_order(subject, given);
-  Execution execution(subject.ranks, matching, dependencies, subject.at_least_once());
+  SymbolicExecution execution(subject.ranks, matching, dependencies, subject.at_least_once());
   execution.run();
   check_results(subject, execution);
   count(subject, execution.levels(), verdict);

@@ -86,7 +86,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
                   ranks.programs() == 1 ? "all ranks do the same" : fmt::format("{} kinds of ranks", ranks.programs()));
   if (scene.fabric) return read_one(o, scene, ranks, std::move(json), std::move(text));
   const bool record = o.path || !o.trace.empty() || ranks.steps() <= most_recorded;
-  const sim::Outcome outcome = play_once(ranks, bytes, scene, record);
+  const sim::SimulatedRun outcome = play_once(ranks, bytes, scene, record);
   if (!o.trace.empty()) write_file(o.trace, trace_of(ranks, outcome, bytes, name));
   json["events"] = outcome.events;
   json["time_s"] = outcome.time_s;

@@ -21,9 +21,9 @@ using repair::check_progress;
 using repair::check_size;
 using repair::Cover;
 using repair::Goal;
-using repair::Held;
+using repair::HeldValue;
 using repair::Known;
-using repair::Program;
+using repair::LinkedSchedules;
 using repair::Set;
 using repair::set_of;
 using repair::Stage;
@@ -45,10 +45,10 @@ FailureClass class_of(Known full, Known surv, Known each) {
   return each == Known::yes ? FailureClass::mix : FailureClass::none;
 }
 
-std::vector<Set> sets_of_survivors(const std::vector<Held>& held, std::uint64_t failed) {
+std::vector<Set> sets_of_survivors(const std::vector<HeldValue>& held, std::uint64_t failed) {
   std::vector<Set> sets;
   sets.reserve(held.size());
-  for (const Held& h : held) {
+  for (const HeldValue& h : held) {
     if ((h.holders & ~failed) != 0) sets.push_back(h.set);
   }
   return sets;
@@ -66,14 +66,14 @@ struct FaultAnalysis::Impl {
     }
   }
 
-  using HeldOfBlocks = std::vector<std::vector<Held>>;
+  using HeldOfBlocks = std::vector<std::vector<HeldValue>>;
   [[nodiscard]] FailureOutcome judge(const HeldOfBlocks& held, std::uint64_t failed) const;
   /// The number of pieces of the worst block, of the wanted contributions. -1 once it is unknown for a block.
   [[nodiscard]] int pieces_of(const HeldOfBlocks& held, std::uint64_t failed, Set wanted) const;
   [[nodiscard]] Cover cover(std::span<const Set> sets, Set goal, std::int64_t to_minimize) const {
     return repair::find_cover(sets, goal, program.idempotent, bounds.to_decide, to_minimize);
   }
-  [[nodiscard]] static int copies_in(const std::vector<Held>& held, Rank rank, std::uint64_t failed);
+  [[nodiscard]] static int copies_in(const std::vector<HeldValue>& held, Rank rank, std::uint64_t failed);
   void count_lost(const HeldOfBlocks& held, std::uint64_t failed, FailureOutcome& outcome) const;
   [[nodiscard]] Stage stage_after(std::uint32_t k) const {
     Stage stage(program, keep);
@@ -81,16 +81,16 @@ struct FaultAnalysis::Impl {
     return stage;
   }
 
-  Program program;
+  LinkedSchedules program;
   Keep keep;
   FailureBounds bounds;
   std::vector<Goal> goals;
   std::vector<HeldOfBlocks> held_after;  ///< by the number of rounds that have ended
 };
 
-int FaultAnalysis::Impl::copies_in(const std::vector<Held>& held, Rank rank, std::uint64_t failed) {
+int FaultAnalysis::Impl::copies_in(const std::vector<HeldValue>& held, Rank rank, std::uint64_t failed) {
   std::uint64_t holders = 0;
-  for (const Held& h : held) {
+  for (const HeldValue& h : held) {
     if ((h.set & bit(rank)) != 0) holders |= h.holders;
   }
   return std::popcount(holders & ~failed);
@@ -120,7 +120,7 @@ FailureOutcome FaultAnalysis::Impl::judge(const HeldOfBlocks& held, std::uint64_
   for (const Goal& goal : goals) {
     if ((goal.users & ~failed) == 0) continue;
     ++outcome.needed;
-    const std::vector<Held>& here = held[static_cast<std::size_t>(goal.block)];
+    const std::vector<HeldValue>& here = held[static_cast<std::size_t>(goal.block)];
     const std::vector<Set> sets = sets_of_survivors(here, failed);
     const Set rest = goal.all & ~failed;
     const Known of_all = cover(sets, goal.all, 0).possible;

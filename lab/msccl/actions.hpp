@@ -33,7 +33,7 @@ struct Cell {
 /// The cells of one rank.
 class Cells {
  public:
-  Cells(const Program& program, Rank rank);
+  Cells(const MscclProgram& program, Rank rank);
 
   [[nodiscard]] std::size_t size() const { return cells_.size(); }
   [[nodiscard]] bool in_place() const { return in_place_; }
@@ -100,7 +100,7 @@ struct Actions {
 };
 
 /// Follows the blocks through all units. Throws Error(refuted), naming the line, if a chunk is read that holds nothing.
-[[nodiscard]] Actions trace(const Units& units, const std::vector<Cells>& cells, const Program& program);
+[[nodiscard]] Actions trace(const Units& units, const std::vector<Cells>& cells, const MscclProgram& program);
 
 // Rounds for steps that have an order, but no rounds (rounds.cpp).
 

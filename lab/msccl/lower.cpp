@@ -51,10 +51,11 @@ class Places {
     Chunks chunks;
     each(operand, [&](std::int32_t buffer, Slot slot) {
       const auto storage = static_cast<std::size_t>(schedule_.buffers[static_cast<std::size_t>(buffer)].storage);
-      const Memory memory = buffer == send_buffer   ? Memory::input
-                            : buffer == recv_buffer ? Memory::output
-                                                    : Memory::scratch;
-      chunks.push_back({memory, static_cast<std::int32_t>(memory == Memory::scratch ? base_[storage] + slot : slot)});
+      const ChunkBuffer memory = buffer == send_buffer   ? ChunkBuffer::input
+                                 : buffer == recv_buffer ? ChunkBuffer::output
+                                                         : ChunkBuffer::scratch;
+      chunks.push_back(
+          {memory, static_cast<std::int32_t>(memory == ChunkBuffer::scratch ? base_[storage] + slot : slot)});
     });
     return chunks;
   }
@@ -110,16 +111,16 @@ class RankLowering {
         const Chunks& other = others[i] == nullptr ? m.src : *others[i];
         switch (step.kind) {
           case StepKind::send:
-            add(Kind::s, m.src[first], other[first], length);
+            add(Instruction::s, m.src[first], other[first], length);
             break;
           case StepKind::recv:
-            add(Kind::r, other[first], m.dst[first], length);
+            add(Instruction::r, other[first], m.dst[first], length);
             break;
           case StepKind::recv_reduce:
-            add(Kind::rrc, m.src[first], m.dst[first], length);
+            add(Instruction::rrc, m.src[first], m.dst[first], length);
             break;
           case StepKind::copy:
-            add(Kind::cpy, m.src[first], m.dst[first], length);
+            add(Instruction::cpy, m.src[first], m.dst[first], length);
             break;
           case StepKind::reduce:
             add_reduction(m, first, length);
@@ -133,7 +134,7 @@ class RankLowering {
   }
 
  private:
-  struct Place {
+  struct ThreadblockStep {
     std::int32_t tb = -1;
     std::int32_t step = -1;
   };
@@ -172,7 +173,7 @@ class RankLowering {
     tb_ = tb;
     std::map<std::int32_t, std::int32_t> last;  // of each other threadblock
     for (const StepIndex before : waits_for_[i]) {
-      const Place place = place_[before];
+      const ThreadblockStep place = place_[before];
       if (place.tb == tb) continue;
       std::int32_t& step = last.try_emplace(place.tb, -1).first->second;
       step = std::max(step, place.step);
@@ -188,7 +189,7 @@ class RankLowering {
     }
   }
 
-  void add(Kind kind, const Chunk& src, const Chunk& dst, std::int32_t count) {
+  void add(Instruction kind, const Chunk& src, const Chunk& dst, std::int32_t count) {
     steps().push_back({.kind = kind,
                        .src = src,
                        .dst = dst,
@@ -201,23 +202,23 @@ class RankLowering {
   /// dst = left op right, where MSCCL has dst = dst op src only, and operators that commute.
   void add_reduction(const Moved& m, std::size_t first, std::int32_t length) {
     if (same(m.dst[first], m.right[first])) {
-      add(Kind::re, m.src[first], m.dst[first], length);
+      add(Instruction::re, m.src[first], m.dst[first], length);
       return;
     }
-    if (!same(m.dst[first], m.src[first])) add(Kind::cpy, m.src[first], m.dst[first], length);
-    add(Kind::re, m.right[first], m.dst[first], length);
+    if (!same(m.dst[first], m.src[first])) add(Instruction::cpy, m.src[first], m.dst[first], length);
+    add(Instruction::re, m.right[first], m.dst[first], length);
   }
 
   const Schedule& schedule_;
   const std::vector<Moved>& moved_;
   Gpu& gpu_;
   std::vector<std::vector<StepIndex>> waits_for_;
-  std::vector<Place> place_;  // the last step that each became
+  std::vector<ThreadblockStep> place_;  // the last step that each became
   std::map<std::pair<bool, Rank>, std::int32_t> by_peer_;
   std::vector<std::optional<StepIndex>> last_of_;             // of each threadblock
   std::vector<std::map<std::int32_t, std::int32_t>> waited_;  // threadblock: for what steps of others it has waited
   std::int32_t tb_ = -1;
-  Place pending_{};
+  ThreadblockStep pending_{};
 };
 
 /// Cuts a step into parts whose chunks are adjacent in every one of these lists.
@@ -262,7 +263,7 @@ std::vector<const Chunks*> lists_of(const Moved& m) {
   return lists;
 }
 
-void check_sayable(const Schedule& s) {
+void check_expressible(const Schedule& s) {
   const std::string_view name = to_string(s.collective);
   const auto refuse = [&](std::string_view why) {
     throw Error(ErrorCode::unsupported, fmt::format("MSCCL's XML cannot say {}: {}", name, why));
@@ -284,9 +285,9 @@ std::string name_of(const Schedule& s) {
 }
 
 /// Throws as to_msccl(). `ranks` are sound.
-Program lower(std::span<const Schedule> ranks) {
+MscclProgram lower(std::span<const Schedule> ranks) {
   const Schedule& first = ranks.front();
-  check_sayable(first);
+  check_expressible(first);
   const Matching matching = [&] {
     try {
       return Matching(ranks);
@@ -294,7 +295,7 @@ Program lower(std::span<const Schedule> ranks) {
       throw Error(ErrorCode::invalid_argument, fmt::format("rank {}, step {}: {}", end.rank, end.step, end.what));
     }
   }();
-  Program program{.name = name_of(first), .collective = first.collective, .in_place = first.shape.in_place};
+  MscclProgram program{.name = name_of(first), .collective = first.collective, .in_place = first.shape.in_place};
   program.gpus.resize(ranks.size());
   std::vector<std::vector<Moved>> moved;
   for (std::size_t r = 0; r < ranks.size(); ++r) {

@@ -15,7 +15,7 @@ namespace circoll::msccl {
 [[noreturn]] void fail(int line, const std::string& what, ErrorCode code = ErrorCode::parse);
 
 /// The things that a step does.
-enum class Kind : std::uint8_t {
+enum class Instruction : std::uint8_t {
   nop,   ///< waits for another threadblock, no more
   s,     ///< src -> peer
   r,     ///< peer -> dst
@@ -26,39 +26,42 @@ enum class Kind : std::uint8_t {
   cpy,   ///< dst = src
   re,    ///< dst = dst op src
 };
-[[nodiscard]] std::string_view to_string(Kind kind);
+[[nodiscard]] std::string_view to_string(Instruction kind);
 
-[[nodiscard]] inline bool receives(Kind kind) {
-  return kind == Kind::r || kind == Kind::rcs || kind == Kind::rrs || kind == Kind::rrc || kind == Kind::rrcs;
+[[nodiscard]] inline bool receives(Instruction kind) {
+  return kind == Instruction::r || kind == Instruction::rcs || kind == Instruction::rrs || kind == Instruction::rrc ||
+         kind == Instruction::rrcs;
 }
-[[nodiscard]] inline bool sends(Kind kind) {
-  return kind == Kind::s || kind == Kind::rcs || kind == Kind::rrs || kind == Kind::rrcs;
+[[nodiscard]] inline bool sends(Instruction kind) {
+  return kind == Instruction::s || kind == Instruction::rcs || kind == Instruction::rrs || kind == Instruction::rrcs;
 }
 /// True if it combines what arrives with src.
-[[nodiscard]] inline bool combines_message(Kind kind) {
-  return kind == Kind::rrs || kind == Kind::rrc || kind == Kind::rrcs;
+[[nodiscard]] inline bool combines_message(Instruction kind) {
+  return kind == Instruction::rrs || kind == Instruction::rrc || kind == Instruction::rrcs;
 }
 /// True if src is this rank's own memory, and it is read.
-[[nodiscard]] inline bool reads_src(Kind kind) {
-  return kind == Kind::s || kind == Kind::cpy || kind == Kind::re || combines_message(kind);
+[[nodiscard]] inline bool reads_src(Instruction kind) {
+  return kind == Instruction::s || kind == Instruction::cpy || kind == Instruction::re || combines_message(kind);
 }
 /// True if dst is this rank's own memory, and it is written.
-[[nodiscard]] inline bool writes_dst(Kind kind) { return kind != Kind::nop && kind != Kind::s && kind != Kind::rrs; }
+[[nodiscard]] inline bool writes_dst(Instruction kind) {
+  return kind != Instruction::nop && kind != Instruction::s && kind != Instruction::rrs;
+}
 
 /// The buffers, by their letters i, o, s.
-enum class Memory : std::uint8_t { input, output, scratch };
-[[nodiscard]] std::string_view name_of(Memory memory);
+enum class ChunkBuffer : std::uint8_t { input, output, scratch };
+[[nodiscard]] std::string_view name_of(ChunkBuffer memory);
 
 /// A chunk, the first of those that a step names.
 struct Chunk {
-  Memory memory = Memory::input;
+  ChunkBuffer memory = ChunkBuffer::input;
   std::int32_t offset = -1;
 };
 
 struct Step {
-  Kind kind = Kind::nop;
+  Instruction kind = Instruction::nop;
   Chunk src{};
-  Chunk dst{Memory::output};
+  Chunk dst{ChunkBuffer::output};
   std::int32_t count = 0;
   std::int32_t depends_tb = -1;  ///< it waits for a step of another threadblock; -1: for none
   std::int32_t depends_step = -1;
@@ -81,7 +84,7 @@ struct Gpu {
   std::vector<Threadblock> threadblocks{};  ///< by id
 };
 
-struct Program {
+struct MscclProgram {
   std::string name{};
   Collective collective = Collective::allreduce;
   bool in_place = false;
@@ -90,10 +93,10 @@ struct Program {
 };
 
 /// Parts that a user block is cut into.
-[[nodiscard]] std::int64_t segments_of(const Program& program);
+[[nodiscard]] std::int64_t segments_of(const MscclProgram& program);
 
-[[nodiscard]] std::string to_xml(const Program& program);
+[[nodiscard]] std::string to_xml(const MscclProgram& program);
 /// Reads the text. Chunks lie within their buffers, peers and dependences exist. Throws Error, naming the line.
-[[nodiscard]] Program from_xml(std::string_view xml);
+[[nodiscard]] MscclProgram from_xml(std::string_view xml);
 
 }  // namespace circoll::msccl

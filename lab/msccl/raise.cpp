@@ -163,7 +163,7 @@ class RankBuilder {
 
 class Raiser {
  public:
-  explicit Raiser(const Program& program) : units_(program) {
+  explicit Raiser(const MscclProgram& program) : units_(program) {
     for (std::size_t r = 0; r < program.gpus.size(); ++r) cells_.emplace_back(program, static_cast<Rank>(r));
     actions_ = trace(units_, cells_, program);
   }
@@ -252,7 +252,7 @@ class Raiser {
 namespace circoll {
 
 MscclSchedules schedules_from_msccl(std::string_view xml) {
-  const msccl::Program program = msccl::from_xml(xml);
+  const msccl::MscclProgram program = msccl::from_xml(xml);
   return msccl::Raiser(program).run();
 }
 

@@ -13,7 +13,7 @@ namespace circoll::msccl {
 namespace {
 
 /// An id of the characters that ids may have.
-std::string id_of(const Program& program) {
+std::string id_of(const MscclProgram& program) {
   const std::string collective(to_string(program.collective));
   std::string name = program.name.substr(0, 100);
   std::replace_if(
@@ -49,7 +49,7 @@ constexpr std::int32_t stagings_of_threadblock = 2;
 
 class Tracer {
  public:
-  Tracer(const Units& units, const std::vector<Cells>& cells, const Program& program)
+  Tracer(const Units& units, const std::vector<Cells>& cells, const MscclProgram& program)
       : units_(units),
         cells_(cells),
         program_(program),
@@ -192,7 +192,7 @@ class Tracer {
     unit_ = u;
     const Unit& unit = units_[u];
     rank_ = static_cast<std::size_t>(unit.gpu);
-    const Kind kind = units_.step(unit).kind;
+    const Instruction kind = units_.step(unit).kind;
     Ended& ended = states_[rank_].ended[static_cast<std::size_t>(unit.tb)];
     waits_for_ = ended;
     for (const UnitIndex before : unit.depends_on) {
@@ -214,13 +214,13 @@ class Tracer {
         receive(write(&Step::dst, message), -1);
       }
       if (sends(kind)) send(read(&Step::dst));
-    } else if (kind == Kind::s) {
+    } else if (kind == Instruction::s) {
       send(read(&Step::src));
-    } else if (kind == Kind::cpy) {
+    } else if (kind == Instruction::cpy) {
       Pieces from = read(&Step::src);
       Pieces to = write(&Step::dst, from);
       add({.kind = StepKind::copy, .dst = std::move(to), .left = std::move(from)});
-    } else if (kind == Kind::re) {
+    } else if (kind == Instruction::re) {
       Pieces left = read(&Step::dst);
       Pieces right = read(&Step::src);
       Pieces to = write(&Step::dst, left);
@@ -244,19 +244,19 @@ class Tracer {
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
   }
 
-  void combine_message(Kind kind) {
+  void combine_message(Instruction kind) {
     const std::int32_t staging = next_staging();
     const Pieces arrived = receive(staged(messages_[units_[unit_].sender]), staging);
     Pieces own = read(&Step::src);
-    const Pieces to = kind == Kind::rrs ? staged(own) : write(&Step::dst, own);
+    const Pieces to = kind == Instruction::rrs ? staged(own) : write(&Step::dst, own);
     add({.kind = StepKind::reduce, .dst = to, .left = own, .right = arrived, .staging = staging});
-    if (kind == Kind::rrs) send(to, staging);
-    if (kind == Kind::rrcs) send(read(&Step::dst));
+    if (kind == Instruction::rrs) send(to, staging);
+    if (kind == Instruction::rrcs) send(read(&Step::dst));
   }
 
   const Units& units_;
   const std::vector<Cells>& cells_;
-  const Program& program_;
+  const MscclProgram& program_;
   Actions actions_;
   std::vector<RankState> states_;
   std::vector<Ended> ended_after_;  // units that others wait for: what has ended then
@@ -273,7 +273,7 @@ class Tracer {
 
 }  // namespace
 
-Cells::Cells(const Program& program, Rank rank) : in_place_(program.in_place) {
+Cells::Cells(const MscclProgram& program, Rank rank) : in_place_(program.in_place) {
   const std::int64_t segments = segments_of(program);
   frame_.id = id_of(program);
   frame_.collective = program.collective;
@@ -305,11 +305,13 @@ Cells::Cells(const Program& program, Rank rank) : in_place_(program.in_place) {
 }
 
 CellIndex Cells::of(const Chunk& chunk, std::int32_t i) const {
-  const CellIndex first = chunk.memory == Memory::input ? input_ : chunk.memory == Memory::output ? output_ : scratch_;
+  const CellIndex first = chunk.memory == ChunkBuffer::input    ? input_
+                          : chunk.memory == ChunkBuffer::output ? output_
+                                                                : scratch_;
   return first + chunk.offset + i;
 }
 
-Actions trace(const Units& units, const std::vector<Cells>& cells, const Program& program) {
+Actions trace(const Units& units, const std::vector<Cells>& cells, const MscclProgram& program) {
   return Tracer(units, cells, program).run();
 }
 

@@ -21,9 +21,10 @@ bool overlap(const Chunk& a, std::int32_t count_a, const Chunk& b, std::int32_t 
 
 /// True if steps of one kind touch the same chunks, so that they cannot happen at once.
 bool clash(const Step& a, const Step& b) {
-  if (b.kind == Kind::s) return overlap(a.src, a.count, b.src, b.count);
+  if (b.kind == Instruction::s) return overlap(a.src, a.count, b.src, b.count);
   if (overlap(a.dst, a.count, b.dst, b.count)) return true;
-  return b.kind == Kind::rrc && (overlap(a.dst, a.count, b.src, b.count) || overlap(a.src, a.count, b.dst, b.count));
+  return b.kind == Instruction::rrc &&
+         (overlap(a.dst, a.count, b.src, b.count) || overlap(a.src, a.count, b.dst, b.count));
 }
 
 /// No message has more steps than this, because each step is compared with all of them.
@@ -31,7 +32,7 @@ constexpr std::int32_t most_steps_of_message = 4096;
 
 }  // namespace
 
-Units::Units(const Program& program) : program_(program) {
+Units::Units(const MscclProgram& program) : program_(program) {
   match();
   make_units();
   sort();
@@ -39,7 +40,8 @@ Units::Units(const Program& program) : program_(program) {
 
 /// The n-th step that sends from a to b over a channel meets the n-th that receives there.
 void Units::match() {
-  std::map<std::tuple<Rank, Rank, std::int32_t>, std::pair<std::vector<Place>, std::vector<Place>>> ends;
+  std::map<std::tuple<Rank, Rank, std::int32_t>, std::pair<std::vector<ThreadblockStep>, std::vector<ThreadblockStep>>>
+      ends;
   for (std::size_t g = 0; g < program_.gpus.size(); ++g) {
     const Gpu& gpu = program_.gpus[g];
     sender_of_.emplace_back(gpu.threadblocks.size());
@@ -66,8 +68,8 @@ void Units::match() {
       refute(at(received[pairs]).line,
              fmt::format("it waits forever: gpu {} sends no message for it on channel {}", from, channel));
     for (std::size_t i = 0; i < pairs; ++i) {
-      const Place& s = sent[i];
-      const Place& r = received[i];
+      const ThreadblockStep& s = sent[i];
+      const ThreadblockStep& r = received[i];
       if (at(s).count != at(r).count)
         refute(at(r).line, fmt::format("{} chunks are received, and {} are sent for it (line {})", at(r).count,
                                        at(s).count, at(s).line));
@@ -78,20 +80,21 @@ void Units::match() {
 }
 
 /// True if a step may go on with the one before it. Both only send, or both receive in the same way, without waiting.
-bool Units::joins(const Place& before, const Place& place) const {
+bool Units::joins(const ThreadblockStep& before, const ThreadblockStep& place) const {
   const Step& a = at(before);
   const Step& b = at(place);
   if (before.gpu != place.gpu || before.tb != place.tb || before.step + 1 != place.step) return false;
-  return a.kind == b.kind && b.depends_tb < 0 && (b.kind == Kind::s || b.kind == Kind::r || b.kind == Kind::rrc);
+  return a.kind == b.kind && b.depends_tb < 0 &&
+         (b.kind == Instruction::s || b.kind == Instruction::r || b.kind == Instruction::rrc);
 }
 
 void Units::make_units() {
   // A message goes on with the one before it if it does so at both ends.
-  const auto goes_on = [&](const Place& place) {
+  const auto goes_on = [&](const ThreadblockStep& place) {
     if (place.step == 0) return false;
-    const Place before{place.gpu, place.tb, place.step - 1};
+    const ThreadblockStep before{place.gpu, place.tb, place.step - 1};
     if (!joins(before, place)) return false;
-    const auto& ends = at(place).kind == Kind::s ? receiver_of_ : sender_of_;
+    const auto& ends = at(place).kind == Instruction::s ? receiver_of_ : sender_of_;
     return joins(*ends[place.gpu][place.tb][place.step - 1], *ends[place.gpu][place.tb][place.step]);
   };
   const auto fits = [&](const Unit& unit, const Step& step) {
@@ -149,10 +152,10 @@ void Units::make_units() {
       }
     }
   }
-  const auto unit_at = [&](const Place& place) { return unit_of_[place.gpu][place.tb][place.step]; };
+  const auto unit_at = [&](const ThreadblockStep& place) { return unit_of_[place.gpu][place.tb][place.step]; };
   for (Unit& unit : units_) {
-    const Place place{static_cast<std::size_t>(unit.gpu), static_cast<std::size_t>(unit.tb),
-                      static_cast<std::size_t>(unit.first)};
+    const ThreadblockStep place{static_cast<std::size_t>(unit.gpu), static_cast<std::size_t>(unit.tb),
+                                static_cast<std::size_t>(unit.first)};
     if (const auto& end = sender_of_[place.gpu][place.tb][place.step]) unit.sender = unit_at(*end);
     if (const auto& end = receiver_of_[place.gpu][place.tb][place.step]) unit.receiver = unit_at(*end);
     const Step& step = at(place);

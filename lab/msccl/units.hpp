@@ -28,7 +28,7 @@ struct Unit {
 class Units {
  public:
   /// Throws Error(refuted), naming the line, for messages without other end and for steps that wait forever.
-  explicit Units(const Program& program);
+  explicit Units(const MscclProgram& program);
 
   [[nodiscard]] const std::vector<Unit>& all() const { return units_; }
   [[nodiscard]] const Unit& operator[](UnitIndex i) const { return units_[i]; }
@@ -46,7 +46,7 @@ class Units {
   }
 
  private:
-  struct Place {
+  struct ThreadblockStep {
     std::size_t gpu = 0;
     std::size_t tb = 0;
     std::size_t step = 0;
@@ -56,8 +56,8 @@ class Units {
   void make_units();
   void sort();
   [[nodiscard]] bool ordered_within(UnitIndex earlier, UnitIndex later) const;
-  [[nodiscard]] bool joins(const Place& before, const Place& place) const;
-  [[nodiscard]] const Step& at(const Place& place) const {
+  [[nodiscard]] bool joins(const ThreadblockStep& before, const ThreadblockStep& place) const;
+  [[nodiscard]] const Step& at(const ThreadblockStep& place) const {
     return program_.gpus[place.gpu].threadblocks[place.tb].steps[place.step];
   }
   template <typename F>
@@ -67,10 +67,10 @@ class Units {
     for (const UnitIndex before : unit.depends_on) f(before);
   }
 
-  const Program& program_;
+  const MscclProgram& program_;
   std::vector<Unit> units_;
   // By gpu, threadblock and step: the other end of the message that comes or goes, and the unit.
-  std::vector<std::vector<std::vector<std::optional<Place>>>> sender_of_, receiver_of_;
+  std::vector<std::vector<std::vector<std::optional<ThreadblockStep>>>> sender_of_, receiver_of_;
   std::vector<std::vector<std::vector<UnitIndex>>> unit_of_;
   // The units for which the last `later` of ordered() waits: over all ranks, as far as they were swept, and within its
   // own.

@@ -65,10 +65,10 @@ Collective collective_of(const XMLElement& algo) {
        ErrorCode::unsupported);
 }
 
-Kind kind_of(const XMLElement& step) {
+Instruction kind_of(const XMLElement& step) {
   const std::string_view name = text_of(step, "type");
-  for (const Kind kind :
-       {Kind::nop, Kind::s, Kind::r, Kind::rcs, Kind::rrs, Kind::rrc, Kind::rrcs, Kind::cpy, Kind::re}) {
+  for (const Instruction kind : {Instruction::nop, Instruction::s, Instruction::r, Instruction::rcs, Instruction::rrs,
+                                 Instruction::rrc, Instruction::rrcs, Instruction::cpy, Instruction::re}) {
     if (name == to_string(kind)) return kind;
   }
   fail(step.GetLineNum(),
@@ -77,7 +77,7 @@ Kind kind_of(const XMLElement& step) {
 
 Chunk chunk_of(const XMLElement& step, const char* buffer, const char* offset) {
   const std::string_view name = text_of(step, buffer);
-  for (const Memory memory : {Memory::input, Memory::output, Memory::scratch}) {
+  for (const ChunkBuffer memory : {ChunkBuffer::input, ChunkBuffer::output, ChunkBuffer::scratch}) {
     if (name == name_of(memory)) return {memory, number_of(step, offset, -1)};
   }
   fail(step.GetLineNum(), fmt::format("{}=\"{}\" is none of i, o, s", buffer, excerpt(name.data())));
@@ -93,7 +93,7 @@ class Reader {
            fmt::format("it is no XML ({})", tinyxml2::XMLDocument::ErrorIDToName(error)));
   }
 
-  Program run() {
+  MscclProgram run() {
     const XMLElement* const algo = document_.RootElement();
     if (algo == nullptr || std::strcmp(algo->Name(), "algo") != 0)
       fail(algo == nullptr ? 1 : algo->GetLineNum(), "an algorithm of MSCCL begins with <algo>");
@@ -135,10 +135,10 @@ class Reader {
   }
 
   /// The chunks that a buffer has by the collective; scratch memory has what is declared.
-  [[nodiscard]] std::int32_t chunks_in(Memory memory, std::int32_t ranks) const {
+  [[nodiscard]] std::int32_t chunks_in(ChunkBuffer memory, std::int32_t ranks) const {
     const std::int32_t part = program_.chunks / ranks;
-    if (memory == Memory::input) return program_.collective == Collective::allgather ? part : program_.chunks;
-    if (memory == Memory::output)
+    if (memory == ChunkBuffer::input) return program_.collective == Collective::allgather ? part : program_.chunks;
+    if (memory == ChunkBuffer::output)
       return program_.collective == Collective::reduce_scatter_block ? part : program_.chunks;
     return program_.gpus.back().scratch_chunks;
   }
@@ -148,7 +148,7 @@ class Reader {
     gpu.input_chunks = number_of(element, "i_chunks", 0, most_chunks);
     gpu.output_chunks = number_of(element, "o_chunks", 0, most_chunks);
     gpu.scratch_chunks = number_of(element, "s_chunks", 0, most_chunks);
-    cells_ += chunks_in(Memory::input, ranks) + chunks_in(Memory::output, ranks) + gpu.scratch_chunks;
+    cells_ += chunks_in(ChunkBuffer::input, ranks) + chunks_in(ChunkBuffer::output, ranks) + gpu.scratch_chunks;
     if (cells_ > most_moved) fail(element.GetLineNum(), "there are more than 16 Mi chunks", ErrorCode::unsupported);
     for (const XMLElement* tb = child(element, "tb"); tb != nullptr; tb = next(*tb, "tb")) {
       const auto expected = static_cast<std::int32_t>(gpu.threadblocks.size());
@@ -190,7 +190,7 @@ class Reader {
     Step step{.kind = kind_of(element), .line = element.GetLineNum()};
     step.src = chunk_of(element, "srcbuf", "srcoff");
     step.dst = chunk_of(element, "dstbuf", "dstoff");
-    step.count = number_of(element, "cnt", step.kind == Kind::nop ? 0 : 1, most_chunks);
+    step.count = number_of(element, "cnt", step.kind == Instruction::nop ? 0 : 1, most_chunks);
     step.depends_tb = number_of(element, "depid", -1);
     step.depends_step = number_of(element, "deps", -1);
     step.has_dependent = flag_of(element, "hasdep");
@@ -228,7 +228,7 @@ class Reader {
   }
 
   tinyxml2::XMLDocument document_;
-  Program program_;
+  MscclProgram program_;
   std::int64_t cells_ = 0;
   std::int64_t moved_ = 0;
 };
@@ -239,20 +239,22 @@ std::string_view name_of(Collective collective) {
 
 }  // namespace
 
-std::string_view to_string(Kind kind) {
+std::string_view to_string(Instruction kind) {
   constexpr std::string_view names[] = {"nop", "s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string_view name_of(Memory memory) { return memory == Memory::input ? "i" : memory == Memory::output ? "o" : "s"; }
+std::string_view name_of(ChunkBuffer memory) {
+  return memory == ChunkBuffer::input ? "i" : memory == ChunkBuffer::output ? "o" : "s";
+}
 
-std::int64_t segments_of(const Program& program) {
+std::int64_t segments_of(const MscclProgram& program) {
   return has_one_vector(program.collective) ? program.chunks
                                             : program.chunks / static_cast<std::int64_t>(program.gpus.size());
 }
 
 // One blank between attributes, and no declaration: MSCCL's own reader knows no more.
-std::string to_xml(const Program& program) {
+std::string to_xml(const MscclProgram& program) {
   std::string text = fmt::format(
       "<algo name=\"{}\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"{}\" ngpus=\"{}\" coll=\"{}\" "
       "inplace=\"{}\" "
@@ -286,6 +288,6 @@ void fail(int line, const std::string& what, ErrorCode code) {
   throw Error(code, fmt::format("line {}: {}", line, what));
 }
 
-Program from_xml(std::string_view xml) { return Reader(xml).run(); }
+MscclProgram from_xml(std::string_view xml) { return Reader(xml).run(); }
 
 }  // namespace circoll::msccl

@@ -35,7 +35,7 @@ struct Load {
 };
 
 /// The messages of a round that have the same prices: those inside nodes, or the others.
-struct Part {
+struct PricedMessages {
   Count messages = 0;
   double longest = 0;      ///< blocks
   std::uint64_t link = 0;  ///< the first one of those that take longest
@@ -43,7 +43,7 @@ struct Part {
 };
 
 /// A message as the model sees it.
-struct Message {
+struct PricedMessage {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   double blocks = 0;
@@ -54,7 +54,7 @@ class Sends {
  public:
   explicit Sends(const Programs& programs) : programs_(programs) {
     const std::size_t p = programs.ranks.size();
-    for (const Program& program : programs.distinct) {
+    for (const StepGraph& program : programs.distinct) {
       if (!program.sends.empty()) rounds_ = std::max(rounds_, program.ops[program.sends.back()].round + 1);
     }
     next_send_.assign(p, 0);
@@ -74,7 +74,7 @@ class Sends {
       for (std::size_t i = next_send_[r]; i < sends.size(); ++i) {
         const Op& op = rank.program->ops[sends[i]];
         if (op.round != round) break;
-        f(Message{.from = r, .to = rank.peers[op.message], .blocks = programs_.moves_data ? op.blocks : 0});
+        f(PricedMessage{.from = r, .to = rank.peers[op.message], .blocks = programs_.moves_data ? op.blocks : 0});
       }
     }
   }
@@ -83,7 +83,7 @@ class Sends {
   void end(std::uint32_t round) {
     for (std::uint32_t r = first_[round]; r != none;) {
       const std::uint32_t next = next_rank_[r];
-      const Program& program = *programs_.ranks[r].program;
+      const StepGraph& program = *programs_.ranks[r].program;
       std::uint32_t& i = next_send_[r];
       while (i < program.sends.size() && program.ops[program.sends[i]].round == round) ++i;
       put(r);
@@ -95,7 +95,7 @@ class Sends {
   static constexpr std::uint32_t none = UINT32_MAX;
 
   void put(std::uint32_t r) {
-    const Program& program = *programs_.ranks[r].program;
+    const StepGraph& program = *programs_.ranks[r].program;
     if (next_send_[r] == program.sends.size()) return;
     std::uint32_t& first = first_[program.ops[program.sends[next_send_[r]]].round];
     next_rank_[r] = first;
@@ -114,7 +114,7 @@ std::vector<double> most_combined(const Programs& programs) {
   std::vector<double> most;
   std::vector<double> sums;  // of one program; 0 but in its rounds
   std::vector<std::uint32_t> rounds;
-  for (const Program& program : programs.distinct) {
+  for (const StepGraph& program : programs.distinct) {
     rounds.clear();
     for (std::size_t i = 0; i < program.steps(); ++i) {
       const Op& op = program.ops[i];
@@ -155,7 +155,7 @@ class Loads {
     ContendedRound round{.round = number};
     parts_ = {};
     double blocks = 0;
-    sends.for_each(number, [&](const Message& message) {
+    sends.for_each(number, [&](const PricedMessage& message) {
       const Laid laid = lay(message, number);
       const double latency_s = alpha_s_[far(message)] + static_cast<double>(laid.hops) * topology_.hop_s();
       round.alone_s = std::max(round.alone_s, latency_s + message.blocks / laid.narrowest * beta_s_[far(message)]);
@@ -169,7 +169,8 @@ class Loads {
     round.bytes = blocks * unit_;
     round.longest = std::max(parts_[0].longest, parts_[1].longest) * unit_;
     round.time_s = time_of(sends, number);
-    const Part& slower = parts_[0].shares * beta_s_[0] > parts_[1].shares * beta_s_[1] ? parts_[0] : parts_[1];
+    const PricedMessages& slower =
+        parts_[0].shares * beta_s_[0] > parts_[1].shares * beta_s_[1] ? parts_[0] : parts_[1];
     if (slower.shares * unit_ > 0) {
       const Load& load = loads_[slower.link];
       round.busiest = {
@@ -185,13 +186,13 @@ class Loads {
   };
 
   /// 1 for a message between nodes, 0 inside a node: the index of prices.
-  [[nodiscard]] std::size_t far(const Message& message) const {
+  [[nodiscard]] std::size_t far(const PricedMessage& message) const {
     return node_of_[message.from] != node_of_[message.to] ? 1 : 0;
   }
 
   /// Calls f with the number of each link of a message, its ports included. Returns the number of the others.
   template <typename F>
-  Count for_each_link(const Message& message, const F& f) {
+  Count for_each_link(const PricedMessage& message, const F& f) {
     const Node from = node_of_[message.from];
     const Node to = node_of_[message.to];
     if (from == to) {
@@ -207,8 +208,8 @@ class Loads {
     return static_cast<Count>(route_.size());
   }
 
-  Laid lay(const Message& message, std::uint32_t round) {
-    Part& part = parts_[far(message)];
+  Laid lay(const PricedMessage& message, std::uint32_t round) {
+    PricedMessages& part = parts_[far(message)];
     ++part.messages;
     part.longest = std::max(part.longest, message.blocks);
     Laid laid;
@@ -234,7 +235,7 @@ class Loads {
   double time_of(const Sends& sends, std::uint32_t number) {
     double slowest_s = 0;
     if (topology_.hop_s() > 0) {
-      sends.for_each(number, [&](const Message& message) {
+      sends.for_each(number, [&](const PricedMessage& message) {
         double shares = message.blocks;
         const Count hops = for_each_link(message, [&](std::uint64_t link) {
           shares = std::max(shares, loads_[link].blocks / loads_[link].capacity);
@@ -246,7 +247,7 @@ class Loads {
     }
     // Without hops messages of a part have the same latency, and those on its busiest link are the slowest.
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const Part& part = parts_[i];
+      const PricedMessages& part = parts_[i];
       if (part.messages == 0) continue;
       slowest_s = std::max(slowest_s, alpha_s_[i] + std::max(part.shares, part.longest) * beta_s_[i]);
     }
@@ -261,7 +262,7 @@ class Loads {
   std::array<double, 2> beta_s_;  ///< per block
   std::vector<Load> loads_;
   std::vector<Link> route_;  ///< of the message that is looked at
-  std::array<Part, 2> parts_{};
+  std::array<PricedMessages, 2> parts_{};
 };
 
 void check_fabric(const Ranks& ranks, const Fabric& fabric) {

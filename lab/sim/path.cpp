@@ -13,7 +13,7 @@
 
 namespace circoll::sim {
 
-std::vector<PathStep> critical_path(const Outcome& outcome) {
+std::vector<PathStep> critical_path(const SimulatedRun& outcome) {
   require(!outcome.first_step.empty(), "a critical path needs an outcome with every step");
   const auto first = outcome.first_step[static_cast<std::size_t>(outcome.last_rank)];
   const auto end = outcome.first_step[static_cast<std::size_t>(outcome.last_rank) + 1];
@@ -37,10 +37,10 @@ std::vector<PathStep> critical_path(const Outcome& outcome) {
   return path;
 }
 
-std::vector<std::pair<double, double>> busy_times(const Ranks& ranks, const Outcome& outcome, Rank rank) {
+std::vector<std::pair<double, double>> busy_times(const Ranks& ranks, const SimulatedRun& outcome, Rank rank) {
   require(!outcome.first_step.empty(), "busy times need an outcome with every step");
   const auto r = static_cast<std::size_t>(rank);
-  const Program& program = *ranks.get().ranks.at(r).program;
+  const StepGraph& program = *ranks.get().ranks.at(r).program;
   std::vector<std::pair<double, double>> steps;
   for (std::size_t i = outcome.first_step[r]; i < outcome.first_step[r + 1]; ++i) {
     if (program.ops[i - outcome.first_step[r]].kind == StepKind::copy) continue;
@@ -58,7 +58,7 @@ std::vector<std::pair<double, double>> busy_times(const Ranks& ranks, const Outc
   return busy;
 }
 
-std::vector<double> idle_times(const Ranks& ranks, const Outcome& outcome) {
+std::vector<double> idle_times(const Ranks& ranks, const SimulatedRun& outcome) {
   require(!outcome.first_step.empty(), "idle times need an outcome with every step");
   std::vector<double> idle;
   idle.reserve(outcome.begin_s.size());
@@ -75,7 +75,7 @@ std::vector<double> idle_times(const Ranks& ranks, const Outcome& outcome) {
 }
 
 StepKind kind_of(const Ranks& ranks, Rank rank, StepIndex step) {
-  const Program& program = *ranks.get().ranks.at(static_cast<std::size_t>(rank)).program;
+  const StepGraph& program = *ranks.get().ranks.at(static_cast<std::size_t>(rank)).program;
   require(step < program.steps(), "a rank has that step");
   return program.ops[step].kind;
 }

@@ -24,7 +24,7 @@ namespace circoll::sim {
 namespace {
 
 /// Sorts the steps of one direction by rounds. The builder writes them so; a schedule from elsewhere may be otherwise.
-std::vector<StepIndex> by_round(const Program& program, bool sends) {
+std::vector<StepIndex> by_round(const StepGraph& program, bool sends) {
   std::vector<StepIndex> list;
   for (StepIndex i = 0; i < program.steps(); ++i) {
     const StepKind kind = program.ops[i].kind;
@@ -36,10 +36,10 @@ std::vector<StepIndex> by_round(const Program& program, bool sends) {
 }
 
 /// The program of a schedule.
-Program program_of(const Schedule& schedule) {
+StepGraph program_of(const Schedule& schedule) {
   const Dependencies dependencies = derive_dependencies(schedule);
   const auto steps = static_cast<StepIndex>(schedule.steps.size());
-  Program program;
+  StepGraph program;
   program.ops.resize(std::size_t{steps} + 1);
   program.successors = dependencies.targets;
   for (StepIndex i = 0; i < steps; ++i) {
@@ -98,7 +98,7 @@ void write_key(const Schedule& s, Key& key) {
   for (const auto& [earlier, later] : s.edges) key.push_back(std::uint64_t{earlier} << 32U | later);
 }
 
-void write_key(const Program& program, Key& key) {
+void write_key(const StepGraph& program, Key& key) {
   key.clear();
   for (const Op& op : program.ops) {
     key.push_back(std::uint64_t{op.round} << 32U | static_cast<std::uint64_t>(op.kind));
@@ -111,9 +111,9 @@ void write_key(const Program& program, Key& key) {
 /// The programs that differ, common to all threads.
 class Distinct {
  public:
-  explicit Distinct(std::deque<Program>& programs) : programs_(programs) {}
+  explicit Distinct(std::deque<StepGraph>& programs) : programs_(programs) {}
 
-  const Program* find_or_add(Program&& program, Key& scratch) {
+  const StepGraph* find_or_add(StepGraph&& program, Key& scratch) {
     write_key(program, scratch);
     const std::lock_guard lock(mutex_);
     const auto [at, is_new] = known_.try_emplace(scratch, nullptr);
@@ -123,8 +123,8 @@ class Distinct {
 
  private:
   std::mutex mutex_;
-  std::deque<Program>& programs_;
-  std::unordered_map<Key, const Program*, KeyHash> known_;
+  std::deque<StepGraph>& programs_;
+  std::unordered_map<Key, const StepGraph*, KeyHash> known_;
 };
 
 /// The most schedules that are remembered. Where ranks differ in ranges, remembering does not help.
@@ -156,7 +156,7 @@ struct Progress {
 void fill(Programs& all, Distinct& distinct, std::vector<std::uint32_t>& peers, Rank first, Rank last,
           std::int64_t most, const std::function<Schedule(Rank)>& schedule_of, Progress& progress,
           const std::function<bool(Rank)>& go_on) {
-  std::unordered_map<Key, const Program*, KeyHash> remembered;
+  std::unordered_map<Key, const StepGraph*, KeyHash> remembered;
   Key key;
   Key scratch;
   std::vector<std::size_t> offset;
@@ -168,7 +168,7 @@ void fill(Programs& all, Distinct& distinct, std::vector<std::uint32_t>& peers, 
     if (most < 0) refuse_size(schedule);
     write_key(schedule, key);
     const auto known = remembered.find(key);
-    const Program* program = known != remembered.end() ? known->second : nullptr;
+    const StepGraph* program = known != remembered.end() ? known->second : nullptr;
     if (program == nullptr) {
       program = distinct.find_or_add(program_of(schedule), scratch);
       if (remembered.size() < most_remembered) remembered.emplace(key, program);
@@ -186,7 +186,7 @@ void fill(Programs& all, Distinct& distinct, std::vector<std::uint32_t>& peers, 
 }
 
 /// A message is known by its round and its two ends. Throws Error(unsupported) where that is not enough.
-void check_one_per_round(const Program& program, const std::uint32_t* peers, Rank rank) {
+void check_one_per_round(const StepGraph& program, const std::uint32_t* peers, Rank rank) {
   for (const auto* list : {&program.sends, &program.receives}) {
     for (std::size_t i = 1; i < list->size(); ++i) {
       const Op& op = program.ops[(*list)[i]];
@@ -206,7 +206,7 @@ void count(Programs& all) {
     all.steps += static_cast<std::int64_t>(rank.program->steps());
     all.messages += static_cast<std::int64_t>(rank.program->sends.size());
   }
-  for (const Program& program : all.distinct) {
+  for (const StepGraph& program : all.distinct) {
     for (const Op& op : program.ops) all.most_waits = std::max(all.most_waits, op.waits);
   }
 }
@@ -219,22 +219,22 @@ Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& s
   Programs all;
   all.ranks.resize(static_cast<std::size_t>(p));
   Distinct distinct(all.distinct);
-  const auto lots = static_cast<std::size_t>(std::clamp<Rank>(p / 64, 1, std::max(1, threads)));
-  all.peers.resize(lots);
-  std::vector<std::exception_ptr> failures(lots);
+  const auto chunks = static_cast<std::size_t>(std::clamp<Rank>(p / 64, 1, std::max(1, threads)));
+  all.peers.resize(chunks);
+  std::vector<std::exception_ptr> failures(chunks);
   Progress progress;
-  const auto work = [&](std::size_t lot) {
-    const auto begin = static_cast<Rank>(lot) * p / static_cast<Rank>(lots);
-    const auto end = static_cast<Rank>(lot + 1) * p / static_cast<Rank>(lots);
+  const auto work = [&](std::size_t chunk) {
+    const auto begin = static_cast<Rank>(chunk) * p / static_cast<Rank>(chunks);
+    const auto end = static_cast<Rank>(chunk + 1) * p / static_cast<Rank>(chunks);
     try {
-      fill(all, distinct, all.peers[lot], begin, end, most_steps / static_cast<std::int64_t>(lots), schedule_of,
-           progress, lot == 0 ? go_on : std::function<bool(Rank)>{});
+      fill(all, distinct, all.peers[chunk], begin, end, most_steps / static_cast<std::int64_t>(chunks), schedule_of,
+           progress, chunk == 0 ? go_on : std::function<bool(Rank)>{});
     } catch (...) {
-      failures[lot] = std::current_exception();
+      failures[chunk] = std::current_exception();
     }
   };
   std::vector<std::thread> others;
-  for (std::size_t lot = 1; lot < lots; ++lot) others.emplace_back(work, lot);
+  for (std::size_t chunk = 1; chunk < chunks; ++chunk) others.emplace_back(work, chunk);
   work(0);
   for (std::thread& other : others) other.join();
   for (const std::exception_ptr& failure : failures) {
@@ -253,7 +253,7 @@ Programs programs_of_rotations(const Schedule& first) {
   const Rank p = first.shape.size;
   if (static_cast<std::int64_t>(first.steps.size()) > most_steps / p) refuse_size(first);
   Programs all;
-  const Program& program = all.distinct.emplace_back(program_of(first));
+  const StepGraph& program = all.distinct.emplace_back(program_of(first));
   std::vector<std::uint32_t>& peers = all.peers.emplace_back();
   peers.reserve(std::size_t{program.messages} * static_cast<std::size_t>(p));
   for (Rank r = 0; r < p; ++r) {

@@ -25,7 +25,7 @@ struct Op {
 };
 
 /// The steps of a rank, without the numbers of its peers.
-struct Program {
+struct StepGraph {
   std::vector<Op> ops;  ///< and one more, which ends the lists of successors
   std::vector<StepIndex> successors;
   std::vector<StepIndex> receives;  ///< by round
@@ -37,15 +37,15 @@ struct Program {
 
 /// A rank's program and its peers, by Op::message.
 struct RankProgram {
-  const Program* program = nullptr;
+  const StepGraph* program = nullptr;
   const std::uint32_t* peers = nullptr;
 };
 
 /// The programs of all ranks.
 struct Programs {
   std::vector<RankProgram> ranks;
-  std::deque<Program> distinct;
-  std::vector<std::vector<std::uint32_t>> peers;  ///< of the ranks, in lots that never move
+  std::deque<StepGraph> distinct;
+  std::vector<std::vector<std::uint32_t>> peers;  ///< of the ranks, in chunks that never move
   double vector_blocks = 1;                       ///< blocks in the vector of a rank
   bool moves_data = true;                         ///< false: messages have no bytes (a barrier)
   std::int64_t steps = 0;

@@ -81,7 +81,7 @@ Run<Counter, record>::Run(const Programs& programs, double bytes, const Network&
 }
 
 template <typename Counter, bool record>
-Outcome Run<Counter, record>::play() {
+SimulatedRun Run<Counter, record>::play() {
   for (Index r = 0; r < states_.size(); ++r) {
     states_[r].end = outcome_.begin_s[r];
     calendar_.push({.time = outcome_.begin_s[r], .rank = r, .what = What::begins});
@@ -126,7 +126,7 @@ void Run<Counter, record>::handle(const Event& event) {
   const Index r = event.rank;
   switch (event.what) {
     case What::begins: {
-      const Program& own = program(r);
+      const StepGraph& own = program(r);
       for (StepIndex i = 0; i < own.steps(); ++i) {
         if (own.ops[i].is_first && --states_[r].waits[i] == 0) ready_.push_back({i, {}, Wait::arrival});
       }
@@ -188,7 +188,7 @@ void Run<Counter, record>::start(Index r, const Ready& ready) {
 }
 
 template <typename Counter, bool record>
-void Run<Counter, record>::note(Index r, StepIndex i, double begin, Place cause, Wait wait) {
+void Run<Counter, record>::note(Index r, StepIndex i, double begin, RankStep cause, Wait wait) {
   PlayedStep& step = played(r, i);
   step.begin_s = begin;
   step.cause_rank = cause.rank == none ? -1 : static_cast<Rank>(cause.rank);
@@ -232,7 +232,7 @@ void Run<Counter, record>::finish(Index r, StepIndex i, double at) {
     played(r, i).end_s = at;
     ties_.set(moment(r, i, Ties::At::end), at);
   }
-  const Program& own = program(r);
+  const StepGraph& own = program(r);
   if (at <= now_ || own.ops[i].first_successor == own.ops[i + 1].first_successor) {
     complete(r, i, at);
   } else if (own.ops[i].kind == StepKind::send && own.ops[i].releases_receives_only) {
@@ -250,7 +250,7 @@ void Run<Counter, record>::put_aside(Index r, StepIndex send, double at) {
   State& state = states_[r];
   state.released = send;
   state.released_at = at;
-  const Program& own = program(r);
+  const StepGraph& own = program(r);
   for (std::uint32_t k = own.ops[send].first_successor; k < own.ops[send + 1].first_successor; ++k) {
     if (state.waits[own.successors[k]] == 1) return release_or_call(r);
   }
@@ -281,7 +281,7 @@ void Run<Counter, record>::complete(Index r, StepIndex i, double at) {
   State& state = states_[r];
   state.end = std::max(state.end, at);
   ++completed_;
-  const Program& own = program(r);
+  const StepGraph& own = program(r);
   for (std::uint32_t k = own.ops[i].first_successor; k < own.ops[i + 1].first_successor; ++k) {
     const StepIndex next = own.successors[k];
     if (record) ties_.tie(moment(r, i, Ties::At::end), moment(r, next, Ties::At::start), 0);
@@ -307,8 +307,8 @@ void Run<Counter, record>::report_stuck() const {
   throw Error(ErrorCode::refuted, "the ranks wait for one another forever");
 }
 
-Outcome simulate(const Ranks& ranks, double bytes, const Network& network, const Circumstances& circumstances,
-                 const Options& options) {
+SimulatedRun simulate(const Ranks& ranks, double bytes, const Network& network, const Circumstances& circumstances,
+                      const Options& options) {
   require(bytes >= 0 && bytes <= 0x1p60, "the vector has 0 to 2^60 bytes");
   check_network(network);
   check_circumstances(circumstances, ranks.size());

@@ -63,13 +63,13 @@ class Run {
  public:
   Run(const Programs& programs, double bytes, const Network& network, const Circumstances& circumstances,
       const Options& options);
-  Outcome play();
+  SimulatedRun play();
 
  private:
   using Index = std::uint32_t;
 
   /// A step of a rank.
-  struct Place {
+  struct RankStep {
     Index rank = none;
     StepIndex step = 0;
   };
@@ -103,7 +103,7 @@ class Run {
     double end = 0;               ///< of what has ended so far
     double released_at = 0;       ///< when `released` ends
     StepIndex released = nobody;  ///< a send for whose end only receives wait; it is looked at when it matters
-    const Program* program = nullptr;
+    const StepGraph* program = nullptr;
     const std::uint32_t* peers = nullptr;
     Counter* waits = nullptr;  ///< of its steps
   };
@@ -112,18 +112,18 @@ class Run {
   /// The ports out of, or into, one class of places: ranks or nodes.
   struct Ports {
     std::vector<double> free;
-    std::vector<Place> last;          ///< send that took each of them, if recorded
+    std::vector<RankStep> last;       ///< send that took each of them, if recorded
     std::vector<Ties::Moment> taken;  ///< when it was taken last, if recorded
   };
 
   /// A ready step with what made it ready.
   struct Ready {
     StepIndex step;
-    Place cause;
+    RankStep cause;
     Wait wait;
   };
 
-  [[nodiscard]] const Program& program(Index r) const { return *states_[r].program; }
+  [[nodiscard]] const StepGraph& program(Index r) const { return *states_[r].program; }
   [[nodiscard]] Index peer_of(Index r, const Op& op) const { return states_[r].peers[op.message]; }
   [[nodiscard]] bool shares_node(Index a, Index b) const { return inside_ && a / cores_ == b / cores_; }
   [[nodiscard]] bool shares_group(Index a, Index b) const { return groups_ && a / group_ == b / group_; }
@@ -175,7 +175,7 @@ class Run {
   [[noreturn]] void report_stuck() const;
 
   PlayedStep& played(Index r, StepIndex i) { return outcome_.played[outcome_.first_step[r] + i]; }
-  void note(Index r, StepIndex i, double begin, Place cause, Wait wait);
+  void note(Index r, StepIndex i, double begin, RankStep cause, Wait wait);
   [[nodiscard]] Ties::Moment moment(Index r, StepIndex i, Ties::At at) const {
     return {outcome_.first_step[r] + i, at};
   }
@@ -206,12 +206,12 @@ class Run {
   std::vector<State> states_;
   std::vector<Counter> waits_;
   Ports out_, in_, inside_out_, inside_in_;
-  std::vector<Place> on_processor_;            // the step that took it last, if recorded
+  std::vector<RankStep> on_processor_;         // the step that took it last, if recorded
   std::vector<Ties::Moment> processor_taken_;  // that step's start, or the end if it kept the processor for it
   Ties ties_;                                  // if recorded
   std::vector<Ready> ready_;
   std::int64_t completed_ = 0;
-  Outcome outcome_;
+  SimulatedRun outcome_;
 };
 
 }  // namespace circoll::sim

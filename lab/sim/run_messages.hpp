@@ -42,7 +42,7 @@ std::size_t Run<Counter, record>::earliest(const Ports& ports, std::size_t first
 template <typename Counter, bool record>
 template <typename IsIt>
 StepIndex Run<Counter, record>::find_if(Index r, std::uint32_t round, bool send, const IsIt& is_it) const {
-  const Program& own = program(r);
+  const StepGraph& own = program(r);
   const std::vector<StepIndex>& steps = send ? own.sends : own.receives;
   auto at = std::lower_bound(steps.begin(), steps.end(), round,
                              [&](StepIndex i, std::uint32_t k) { return own.ops[i].round < k; });
@@ -155,7 +155,7 @@ void Run<Counter, record>::come_in(Index r, StepIndex i, double first) {
 /// The step of a rank that is one end of a message of a round.
 template <typename Counter, bool record>
 StepIndex Run<Counter, record>::find(Index r, std::uint32_t round, Index peer, bool send) const {
-  const Program& own = program(r);
+  const StepGraph& own = program(r);
   const std::vector<StepIndex>& steps = send ? own.sends : own.receives;
   const auto is_it = [&](const Op& op) { return op.round == round && peer_of(r, op) == peer; };
   // Most algorithms have one message each way in every round.
@@ -189,8 +189,8 @@ void Run<Counter, record>::arrive(const Event& event) {
       step.sender = static_cast<Rank>(ready.cause.rank);
       step.sender_step = ready.cause.step;
       const bool inside = shares_node(r, event.peer);
-      Place& last = (inside ? inside_in_ : in_).last[first_port(r, inside) + event.port];
-      const Place sent = ready.cause;
+      RankStep& last = (inside ? inside_in_ : in_).last[first_port(r, inside) + event.port];
+      const RankStep sent = ready.cause;
       if (event.waited) {
         ready.cause = last;
         ready.wait = Wait::port_in;

@@ -152,7 +152,7 @@ struct PlayedStep {
 };
 
 /// The outcome of one run.
-struct Outcome {
+struct SimulatedRun {
   double time_s = 0;              ///< when the last rank has ended; the collective begins at 0
   double last_arrival_s = 0;      ///< when the last rank has begun
   Rank last_rank = 0;             ///< the first one of those that end last
@@ -179,8 +179,8 @@ struct Stopped {};
 /// Plays a collective on a vector of `bytes` (m of docs/lab/notation.md). Blocks are equal parts of it, as in the cost
 /// model. Throws Error(invalid_argument) if the network or the circumstances make no sense, or a message has no
 /// receive, and Error(refuted) if the ranks wait for one another forever.
-[[nodiscard]] Outcome simulate(const Ranks& ranks, double bytes, const Network& network,
-                               const Circumstances& circumstances = {}, const Options& options = {});
+[[nodiscard]] SimulatedRun simulate(const Ranks& ranks, double bytes, const Network& network,
+                                    const Circumstances& circumstances = {}, const Options& options = {});
 
 /// One link of a critical path: a step, with what it waited for last.
 struct PathStep {
@@ -189,15 +189,16 @@ struct PathStep {
   PlayedStep played{};  ///< its cause is the step before it on the path
 };
 /// The steps that made the last rank end when it did, first to last. Needs an outcome with every step.
-[[nodiscard]] std::vector<PathStep> critical_path(const Outcome& outcome);
+[[nodiscard]] std::vector<PathStep> critical_path(const SimulatedRun& outcome);
 
 /// The times in which a rank works or has a message on the way in or out. They stand in order, with gaps between them.
 /// Needs an outcome with every step.
-[[nodiscard]] std::vector<std::pair<double, double>> busy_times(const Ranks& ranks, const Outcome& outcome, Rank rank);
+[[nodiscard]] std::vector<std::pair<double, double>> busy_times(const Ranks& ranks, const SimulatedRun& outcome,
+                                                                Rank rank);
 
 /// Times in which ranks neither work nor have a message on the way in or out. They count from a rank's begin to the
 /// end of the last rank. Needs an outcome with every step.
-[[nodiscard]] std::vector<double> idle_times(const Ranks& ranks, const Outcome& outcome);
+[[nodiscard]] std::vector<double> idle_times(const Ranks& ranks, const SimulatedRun& outcome);
 
 /// The kind of a rank's step.
 [[nodiscard]] StepKind kind_of(const Ranks& ranks, Rank rank, StepIndex step);

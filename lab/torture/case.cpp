@@ -95,7 +95,7 @@ std::string describe(const Case& c, const Step& step) {
     case StepKind::free_request:
       return fmt::format("free the request of #{}", step.index);
     case StepKind::message: {
-      const Message& m = c.messages[index];
+      const PointToPoint& m = c.messages[index];
       return fmt::format("{} message m{} on comm {}{}, {} ints, shift {} mod p{}",
                          m.blocking ? "blocking" : "nonblocking", m.id, m.comm,
                          c.comms[static_cast<std::size_t>(m.comm)].wild ? " (wild)" : "", m.length, m.shift,

@@ -82,7 +82,7 @@ struct Operation {
 };
 
 /// A message from every rank to the rank `shift` above, modulo the size.
-struct Message {
+struct PointToPoint {
   int id = 0;
   int comm = 0;
   std::uint64_t shift = 0;
@@ -141,7 +141,7 @@ struct Case {
   bool busy = true;  ///< ranks compute, sleep, and complete requests early at random
   std::vector<CommSpec> comms;
   std::vector<Operation> operations;
-  std::vector<Message> messages;
+  std::vector<PointToPoint> messages;
   std::vector<Mistake> mistakes;
   bool may_be_native = false;  ///< the MPI library may serve any call, whatever stands in front of it
   bool keeps_unused = false;   ///< communicators that nothing uses are made, too

@@ -185,8 +185,8 @@ class Generator {
     return o;
   }
 
-  Message make_message(int id) {
-    Message m{.id = id, .comm = any_comm(), .shift = random_.next()};
+  PointToPoint make_message(int id) {
+    PointToPoint m{.id = id, .comm = any_comm(), .shift = random_.next()};
     m.length = static_cast<int>(random_.percent(85) ? random_.between(1, 64) : random_.between(65, max_message_ints));
     m.blocking = random_.percent(20);
     m.synchronous = random_.percent(20);
@@ -299,7 +299,7 @@ class Generator {
       }
       insert_later(from, {StepKind::free_request, o.id});
     }
-    for (const Message& m : case_.messages) {
+    for (const PointToPoint& m : case_.messages) {
       if (lane_of(m.comm) == lane) insert_later(0, {StepKind::message, m.id});
     }
     for (const Mistake& m : case_.mistakes) {

@@ -148,7 +148,7 @@ void Instance::make_side(Side& side, std::uint64_t which, const std::vector<Coun
     low = std::min(low, block.place * element.extent + element.true_lb);
     high = std::max(high, (block.place + block.items - 1) * element.extent + element.true_lb + element.true_extent);
   }
-  side.memory = low < high ? Memory(low, high) : Memory();
+  side.memory = low < high ? GuardedMemory(low, high) : GuardedMemory();
   const bool packed_vector = o.collective == Collective::reduce_scatter;  // its counts are of the result's blocks
   side.counts.reserve(static_cast<std::size_t>(size_));
   side.places.reserve(static_cast<std::size_t>(size_));

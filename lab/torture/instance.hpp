@@ -16,13 +16,13 @@
 namespace circoll::torture {
 
 /// A buffer between guards.
-class Memory {
+class GuardedMemory {
  public:
   static constexpr Count guard_bytes = 64;
 
-  Memory() : Memory(0, 0) {}
+  GuardedMemory() : GuardedMemory(0, 0) {}
   /// Bytes `low` to `high` (exclusive) from its address, which may lie outside of them.
-  Memory(Count low, Count high) {
+  GuardedMemory(Count low, Count high) {
     constexpr Count alignment = 64;
     low = std::min<Count>(low, high);
     // The vector's memory is aligned to 16 bytes, which suffices for every base type.
@@ -94,7 +94,7 @@ struct Side {
   bool used = false;
   Element element;
   Type absolute;  ///< null unless the call gets MPI_BOTTOM
-  Memory memory;
+  GuardedMemory memory;
   std::vector<Block> blocks;
   Numbers<MPI_Count> counts;
   Numbers<MPI_Aint> places;

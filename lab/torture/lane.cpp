@@ -37,7 +37,7 @@ std::string error_text(int rc) {
 }
 
 /// Contents that say which message it is, and from whom.
-void write_message(std::vector<int>& data, const Message& message, int rank) {
+void write_message(std::vector<int>& data, const PointToPoint& message, int rank) {
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int>(hash(message.id, rank, i) % 1000003);
 }
 
@@ -252,7 +252,7 @@ void Lane::err(const Mistake& mistake) {
   if (mistake.met && c.oracle != MPI_COMM_NULL) PMPI_Barrier(c.oracle);
 }
 
-void Lane::exchange(const Message& message) {
+void Lane::exchange(const PointToPoint& message) {
   const Communicator& c = comm(message.comm);
   const bool wild = case_.comms[static_cast<std::size_t>(message.comm)].wild;
   const int shift = static_cast<int>(message.shift % static_cast<std::uint64_t>(c.size));
@@ -280,7 +280,7 @@ void Lane::exchange(const Message& message) {
   pending_.push_back(&e.send);
 }
 
-void Lane::check_message(const Message& message, const Exchange& e, const MPI_Status* status) {
+void Lane::check_message(const PointToPoint& message, const Exchange& e, const MPI_Status* status) {
   const Communicator& c = comm(message.comm);
   const int source = (c.rank - static_cast<int>(message.shift % static_cast<std::uint64_t>(c.size)) + c.size) % c.size;
   std::vector<int> want(e.in.size());

@@ -83,9 +83,9 @@ class Lane {
   void start_persistent(Active& active);
   Companion& make_companion();
   void complete(Active& active);
-  void exchange(const Message& message);
+  void exchange(const PointToPoint& message);
   void err(const Mistake& mistake);
-  void check_message(const Message& message, const Exchange& exchange, const MPI_Status* status);
+  void check_message(const PointToPoint& message, const Exchange& exchange, const MPI_Status* status);
   void finish(Pending* pending);
   void forget(const std::vector<Pending*>& completed);
   void dawdle();
@@ -111,13 +111,13 @@ class Lane {
 // run.cpp
 
 /// The outcome of a case on one rank.
-struct Outcome {
+struct CaseResult {
   std::vector<std::string> failures;
   long operations = 0;                    ///< results judged
   std::vector<std::string> native_wrong;  ///< operations of which the native result was wrong and the other was not
 };
 
 /// Runs a case. Collective over MPI_COMM_WORLD. `serial`: see judge().
-[[nodiscard]] Outcome run_case(const Case& c, bool serial);
+[[nodiscard]] CaseResult run_case(const Case& c, bool serial);
 
 }  // namespace circoll::torture

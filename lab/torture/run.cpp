@@ -26,7 +26,7 @@ std::vector<const Record*> in_order(const std::deque<Lane>& lanes) {
 
 }  // namespace
 
-Outcome run_case(const Case& c, bool serial) {
+CaseResult run_case(const Case& c, bool serial) {
   std::vector<Communicator> comms(c.comms.size());
   comms[0] = make_communicator(c.comms[0], {});
   comms[1] = make_communicator(c.comms[1], {});
@@ -43,7 +43,7 @@ Outcome run_case(const Case& c, bool serial) {
   lanes[0].run();
   for (std::thread& thread : threads) thread.join();
 
-  Outcome outcome;
+  CaseResult outcome;
   for (const Record* record : in_order(lanes)) {
     watch_judging(record->operation->id);
     const Judgement judgement = judge(*record, comms[static_cast<std::size_t>(record->operation->comm)], serial);

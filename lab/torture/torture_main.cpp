@@ -124,7 +124,7 @@ class Run {
       fmt::print("case {}\n{}", c.number, describe(c));
       std::fflush(stdout);
     }
-    const Outcome outcome = run_case(c, options_.serial);
+    const CaseResult outcome = run_case(c, options_.serial);
     results_ += outcome.operations;
     native_wrong_ += static_cast<long>(outcome.native_wrong.size());
     if (!outcome.native_wrong.empty()) native_example_ = command(c, edits) + ": " + outcome.native_wrong[0];

@@ -21,10 +21,10 @@ std::vector<Group::Candidate> unprepared(const std::vector<double>& predicted_s)
 }
 
 /// A program's calls of one kind on `ranks` ranks, each of which has a group and an account.
-class Program {
+class LearningProgram {
  public:
-  Program(std::vector<double> times_s, const std::vector<double>& predicted_s, Limits limits = {},
-          std::optional<std::size_t> known = {})
+  LearningProgram(std::vector<double> times_s, const std::vector<double>& predicted_s, Limits limits = {},
+                  std::optional<std::size_t> known = {})
       : times_s_(std::move(times_s)),
         groups_(2, Group(unprepared(predicted_s), known)),
         accounts_(2, Account(limits)) {}
@@ -83,14 +83,14 @@ class Program {
 };
 
 TEST(LearnGroup, ProgramsWithFewCallsNoticeNothing) {
-  Program program({1e-3, 1e-5}, {1e-3, 1e-5});
+  LearningProgram program({1e-3, 1e-5}, {1e-3, 1e-5});
   program.calls(7);
   EXPECT_EQ(program.agreements(), 0);
   EXPECT_EQ(std::count(program.served().begin(), program.served().end(), 0U), 7);
 }
 
 TEST(LearnGroup, OneCandidateIsNeverTimed) {
-  Program program({1e-3}, {1e-3});
+  LearningProgram program({1e-3}, {1e-3});
   program.calls(10000);
   EXPECT_EQ(program.agreements(), 0);
   EXPECT_FALSE(program.group().settled());
@@ -100,7 +100,7 @@ TEST(LearnGroup, TheFastestStays) {
   for (std::size_t fastest = 0; fastest < 4; ++fastest) {
     std::vector<double> times{2e-3, 2.4e-3, 1.9e-3, 8e-3};
     times[fastest] = 1e-3;
-    Program program(times, {1e-3, 0, 1e-3, 1.1e-3});
+    LearningProgram program(times, {1e-3, 0, 1e-3, 1.1e-3});
     program.calls(5000);
     EXPECT_TRUE(program.group().settled());
     EXPECT_EQ(program.group().best(), fastest);
@@ -109,14 +109,14 @@ TEST(LearnGroup, TheFastestStays) {
 }
 
 TEST(LearnGroup, AboutAsFastIsNotWorthAChange) {
-  Program program({1e-3, 0.985e-3}, {1e-3, 1e-3});
+  LearningProgram program({1e-3, 0.985e-3}, {1e-3, 1e-3});
   program.calls(3000);
   EXPECT_TRUE(program.group().settled());
   EXPECT_EQ(program.group().best(), 0U);
 }
 
 TEST(LearnGroup, AHopelessOneIsDroppedAfterFewCalls) {
-  Program program({1e-4, 1e-2}, {1e-4, 1e-4});
+  LearningProgram program({1e-4, 1e-2}, {1e-4, 1e-4});
   program.calls(4000);
   EXPECT_TRUE(program.group().tried()[1].dropped);
   EXPECT_EQ(std::count(program.served().begin(), program.served().end(), 1U), 5);
@@ -125,7 +125,7 @@ TEST(LearnGroup, AHopelessOneIsDroppedAfterFewCalls) {
 TEST(LearnGroup, TryingTakesItsShareOnceItIsPaidFor) {
   // No candidate is faster than the first one, so that all time above its own is the price.
   const Limits limits{.share = 0.02, .most_s = 10};
-  Program program({1e-4, 1.2e-4, 1.9e-4, 1.1e-4}, {1e-4, 0, 1e-4, 1e-4}, limits);
+  LearningProgram program({1e-4, 1.2e-4, 1.9e-4, 1.1e-4}, {1e-4, 0, 1e-4, 1e-4}, limits);
   program.calls(20000);
   EXPECT_TRUE(program.group().settled());
   const double least_s = 20000 * 1e-4;
@@ -135,7 +135,7 @@ TEST(LearnGroup, TryingTakesItsShareOnceItIsPaidFor) {
 
 TEST(LearnGroup, NothingIsTriedThatCannotBePaidFor) {
   // 100 calls of 10 us allow 20 us at 2 %, and the preparation of an algorithm takes 50 us.
-  Program program({1e-5, 1e-6}, {1e-5, 1e-6});
+  LearningProgram program({1e-5, 1e-6}, {1e-5, 1e-6});
   program.calls(100);
   EXPECT_EQ(std::count(program.served().begin(), program.served().end(), 1U), 0);
   program.calls(10000);
@@ -143,7 +143,7 @@ TEST(LearnGroup, NothingIsTriedThatCannotBePaidFor) {
 }
 
 TEST(LearnGroup, AGroupSpendsNoMoreThanItsLimit) {
-  Program program({1e-3, 1.2e-3, 1.2e-3}, {1e-3, 1e-3, 1e-3}, {.share = 1.0, .most_s = 3e-3});
+  LearningProgram program({1e-3, 1.2e-3, 1.2e-3}, {1e-3, 1e-3, 1e-3}, {.share = 1.0, .most_s = 3e-3});
   program.calls(2000);
   EXPECT_GT(program.group().spent_s(), 3e-3);  // the first duel was dearer than expected
   EXPECT_TRUE(program.group().settled());
@@ -151,7 +151,7 @@ TEST(LearnGroup, AGroupSpendsNoMoreThanItsLimit) {
 }
 
 TEST(LearnGroup, AWinnerThatGetsSlowIsComparedAnew) {
-  Program program({2e-4, 1e-4}, {1e-4, 1e-4});
+  LearningProgram program({2e-4, 1e-4}, {1e-4, 1e-4});
   program.calls(3000);
   ASSERT_EQ(program.group().best(), 1U);
   program.set_times({2e-4, 5e-4});
@@ -161,7 +161,7 @@ TEST(LearnGroup, AWinnerThatGetsSlowIsComparedAnew) {
 }
 
 TEST(LearnGroup, AWinnerThatStaysIsLookedAtSeldom) {
-  Program program({2e-4, 1e-4}, {1e-4, 1e-4});
+  LearningProgram program({2e-4, 1e-4}, {1e-4, 1e-4});
   program.calls(3000);
   const int before = program.agreements();
   program.calls(100000);
@@ -170,21 +170,21 @@ TEST(LearnGroup, AWinnerThatStaysIsLookedAtSeldom) {
 }
 
 TEST(LearnGroup, TheGainIsThatOfTheDuels) {
-  Program program({4e-4, 2e-4, 1e-4}, {1e-4, 1e-4, 1e-4});
+  LearningProgram program({4e-4, 2e-4, 1e-4}, {1e-4, 1e-4, 1e-4});
   program.calls(5000);
   ASSERT_EQ(program.group().best(), 2U);
   EXPECT_NEAR(program.group().gain(), 4.0, 0.4);
 }
 
 TEST(LearnGroup, WhatIsSavedIsTheDifferenceToTheFirstOfAllLaterCalls) {
-  Program program({4e-4, 1e-4}, {1e-4, 1e-4});
+  LearningProgram program({4e-4, 1e-4}, {1e-4, 1e-4});
   program.calls(20000);
   const auto calls = std::count(program.served().begin(), program.served().end(), 1U);
   EXPECT_NEAR(program.group().saved_s(), static_cast<double>(calls) * 3e-4, static_cast<double>(calls) * 3e-5);
 }
 
 TEST(LearnGroup, NothingIsSavedWhereTheFirstStays) {
-  Program program({1e-4, 2e-4}, {1e-4, 1e-4});
+  LearningProgram program({1e-4, 2e-4}, {1e-4, 1e-4});
   program.calls(5000);
   EXPECT_EQ(program.group().saved_s(), 0);
 }
@@ -239,7 +239,7 @@ TEST(LearnGroup, OnlyWhatMustBePreparedIsExpectedToCostThat) {
 }
 
 TEST(LearnGroup, WhatWasKnownServesFromTheFirstCallAndMeetsTheFirstOnly) {
-  Program program({4e-4, 2e-4, 1e-4}, {1e-4, 1e-4, 1e-4}, {}, 2);
+  LearningProgram program({4e-4, 2e-4, 1e-4}, {1e-4, 1e-4, 1e-4}, {}, 2);
   program.calls(5000);
   EXPECT_TRUE(program.group().settled());
   EXPECT_EQ(program.group().best(), 2U);
@@ -250,14 +250,14 @@ TEST(LearnGroup, WhatWasKnownServesFromTheFirstCallAndMeetsTheFirstOnly) {
 }
 
 TEST(LearnGroup, NothingIsTriedWhereTheFirstWasKnownToBeTheBest) {
-  Program program({2e-4, 1e-4}, {1e-4, 1e-4}, {}, 0);
+  LearningProgram program({2e-4, 1e-4}, {1e-4, 1e-4}, {}, 0);
   program.calls(3000);
   EXPECT_TRUE(program.group().settled());
   EXPECT_EQ(std::count(program.served().begin(), program.served().end(), 1U), 0);
 }
 
 TEST(LearnGroup, WhatWasKnownAndIsSlowNowIsSearchedAnew) {
-  Program program({2e-4, 1e-4, 4e-4}, {1e-4, 1e-4, 1e-4}, {}, 2);
+  LearningProgram program({2e-4, 1e-4, 4e-4}, {1e-4, 1e-4, 1e-4}, {}, 2);
   program.calls(20000);
   EXPECT_TRUE(program.group().settled());
   EXPECT_EQ(program.group().best(), 1U);

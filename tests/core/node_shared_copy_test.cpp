@@ -67,12 +67,12 @@ class SharedCopy : public testing::Test {
 };
 
 TEST(SharedCopyParts, FollowOneAnother) {
-  const std::size_t least = Part::least;
+  const std::size_t least = CopyPart::least;
   for (const std::size_t all : {std::size_t{1}, least - 1, least, least + 1, 2 * least - 1, 2 * least, size, 8 * size,
                                 std::size_t{1} << 40U, std::numeric_limits<std::size_t>::max() / 2}) {
     SharedProgress progress;
     std::size_t at = 0, parts = 0;
-    while (const auto part = Part::take(progress, all)) {
+    while (const auto part = CopyPart::take(progress, all)) {
       EXPECT_EQ(part->at, at);
       at += part->bytes;
       ++parts;
@@ -113,7 +113,7 @@ TEST_F(SharedCopy, ByTheReceiverAloneIfTheSenderDoesNotCome) {
 }
 
 TEST_F(SharedCopy, IsNotOverBeforeTheSendersPart) {
-  const auto part = Part::take(progress_, size);
+  const auto part = CopyPart::take(progress_, size);
   while (read_.go_on(copy_)) {
   }
   EXPECT_FALSE(read_.over());
@@ -140,7 +140,7 @@ TEST_F(SharedCopy, ThatTheSenderCannotWriteIsRead) {
 
 TEST_F(SharedCopy, ThatTheReceiverCannotReadIsOverWithTheSendersPart) {
   const Forbidden forbidden;
-  const auto part = Part::take(progress_, size);
+  const auto part = CopyPart::take(progress_, size);
   SharedRead read(progress_, into(), forbidden.address());
   (void)read.go_on(copy_);
   EXPECT_TRUE(read.failed());
@@ -154,7 +154,7 @@ TEST_F(SharedCopy, ThatTheReceiverCannotReadIsOverWithTheSendersPart) {
 TEST_F(SharedCopy, ThatIsStoppedIsWrittenToNoMore) {
   for (const bool could_write : {true, false}) {
     SharedProgress progress;
-    const auto part = Part::take(progress, size);
+    const auto part = CopyPart::take(progress, size);
     SharedWrite write(progress, data_, destination());
     SharedRead read(progress, into(), source());
     read.stop();

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "wrappers/survive/watch/ward.hpp"
+#include "wrappers/survive/watch/peer_monitor.hpp"
 
 namespace circoll::watch {
 namespace {

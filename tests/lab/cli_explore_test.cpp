@@ -14,7 +14,7 @@ const std::string slot = R"(<meta name="circoll-place" content="">)";
 std::string explored(const std::string& arguments) {
   const TemporaryFile built("<html>" + slot + "</html>", "_built.html");
   const TemporaryFile page("", "_page.html");
-  const Outcome outcome = run("explore " + arguments + " --page " + built.path + " -o " + page.path + " 2>&1");
+  const CommandResult outcome = run("explore " + arguments + " --page " + built.path + " -o " + page.path + " 2>&1");
   EXPECT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 2) << outcome.out;
   return content(page.path);
 }
@@ -37,7 +37,7 @@ TEST(CliExplore, RefusesWhatIsNoPlace) {
 
 TEST(CliExplore, SaysWhatBuildsThePage) {
   const TemporaryFile other("<html></html>", "_other.html");
-  const Outcome outcome = run("explore --page " + other.path + " 2>&1");
+  const CommandResult outcome = run("explore --page " + other.path + " 2>&1");
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_TRUE(contains(outcome.out, "is no page of the explorer")) << outcome.out;
   EXPECT_TRUE(contains(run("explore --help").out, "Examples:\n  circoll explore\n"));

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 TEST(Cli, FaultsTellsRoundByRound) {
-  const Outcome outcome = run("faults allreduce/rabenseifner -p 4");
+  const CommandResult outcome = run("faults allreduce/rabenseifner -p 4");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out,
             "allreduce/rabenseifner, p = 4, 4 blocks, one rank fails, keep = buf\n"
@@ -24,14 +24,15 @@ TEST(Cli, FaultsTellsRoundByRound) {
             "   2  MIX          0      1 of 4       -\n"
             "   3  FULL         1      0 of 4       1\n"
             "   4  FULL         3      0 of 4       1\n");
-  const Outcome tree = run("faults allreduce/binomial -p 8 --round 2");
+  const CommandResult tree = run("faults allreduce/binomial -p 8 --round 2");
   EXPECT_TRUE(contains(tree.out, "SURV: 0 4, FULL: 1-3 5-7")) << tree.out;
-  const Outcome orders = run("faults allreduce/recursive_doubling -p 4 --round 0 --orders");
+  const CommandResult orders = run("faults allreduce/recursive_doubling -p 4 --round 0 --orders");
   EXPECT_TRUE(contains(orders.out, "SURV or FULL")) << orders.out;
 }
 
 TEST(Cli, FaultsAsJson) {
-  const Outcome outcome = run("faults allreduce/recursive_doubling -p 8 --failed 2,3 --keep keep --orders --json");
+  const CommandResult outcome =
+      run("faults allreduce/recursive_doubling -p 8 --failed 2,3 --keep keep --orders --json");
   ASSERT_EQ(outcome.exit_code, 0);
   const json all = json::parse(outcome.out);
   EXPECT_EQ(all.at("id"), "allreduce/recursive_doubling");
@@ -51,7 +52,7 @@ TEST(Cli, FaultsAsJson) {
 }
 
 TEST(Cli, FaultsRanksByWhatIsLost) {
-  const Outcome outcome = run("faults allreduce -p 8 --json");
+  const CommandResult outcome = run("faults allreduce -p 8 --json");
   ASSERT_EQ(outcome.exit_code, 0);
   const json all = json::parse(outcome.out);
   double before = 1;
@@ -74,7 +75,7 @@ TEST(Cli, FaultsRanksByWhatIsLost) {
 }
 
 TEST(Cli, FaultsTellsHowToGoOn) {
-  const Outcome outcome = run("faults allreduce/recursive_doubling -p 8 --failed 5 --keep keep --repair --json");
+  const CommandResult outcome = run("faults allreduce/recursive_doubling -p 8 --failed 5 --keep keep --repair --json");
   ASSERT_EQ(outcome.exit_code, 0);
   const json ways = json::parse(outcome.out).at("ways_on");
   ASSERT_EQ(ways.size(), 4U);
@@ -92,9 +93,9 @@ TEST(Cli, FaultsTellsHowToGoOn) {
     const bool cheaper = way.at("repair").at("time_s").get<double>() <= way.at("restart").at("time_s").get<double>();
     EXPECT_EQ(way.at("advice"), cheaper ? "repair" : "restart");
   }
-  const Outcome one = run("faults allreduce/recursive_doubling -p 4 --failed 1 --round 1 --repair");
+  const CommandResult one = run("faults allreduce/recursive_doubling -p 4 --failed 1 --round 1 --repair");
   EXPECT_TRUE(contains(one.out, "allreduce/recursive_doubling/repair")) << one.out;
-  const Outcome lost = run("faults bcast/binomial -p 4 --failed 0 --round 0 --repair");
+  const CommandResult lost = run("faults bcast/binomial -p 4 --failed 0 --round 0 --repair");
   EXPECT_TRUE(contains(lost.out, "only the failed ranks had what the survivors need")) << lost.out;
   EXPECT_TRUE(contains(lost.out, "the root has failed")) << lost.out;
   const std::string path = testing::TempDir() + "circoll_repair_plot.svg";
@@ -104,7 +105,7 @@ TEST(Cli, FaultsTellsHowToGoOn) {
 }
 
 TEST(Cli, FaultsPageHasAllAlgorithms) {
-  const Outcome page = run("faults --page");
+  const CommandResult page = run("faults --page");
   EXPECT_EQ(page.exit_code, 0);
   for (const Algorithm* algorithm : all_algorithms())
     EXPECT_TRUE(contains(page.out, "\n| " + std::string(algorithm->name) + " | ")) << algorithm->name;
@@ -136,7 +137,7 @@ TEST(Cli, FaultsRefusesMisuse) {
                                       "allreduce -p 4 --picture none.svg",
                                       "allgather/neighbor_exchange -p 5",
                                       "allreduce --page"}) {
-    const Outcome outcome = run("faults " + arguments + " 2>&1");
+    const CommandResult outcome = run("faults " + arguments + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 2) << arguments << outcome.out;
     EXPECT_FALSE(outcome.out.empty()) << arguments;
   }

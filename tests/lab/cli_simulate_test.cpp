@@ -13,13 +13,13 @@ namespace {
 using nlohmann::json;
 
 void expect_misuse(const std::string& arguments, const std::string& what) {
-  const Outcome outcome = run("simulate " + arguments + " 2>&1");
+  const CommandResult outcome = run("simulate " + arguments + " 2>&1");
   EXPECT_EQ(outcome.exit_code, 2) << arguments;
   EXPECT_TRUE(contains(outcome.out, what)) << arguments << "\n" << outcome.out;
 }
 
 TEST(CliSimulate, TellsTimePathAndIdleTimes) {
-  const Outcome text = run("simulate bcast/binomial -p 24 --bytes 64Ki");
+  const CommandResult text = run("simulate bcast/binomial -p 24 --bytes 64Ki");
   EXPECT_EQ(text.exit_code, 0);
   for (const char* part : {"bcast/binomial  p = 24, m = 64 KiB", "critical path",
                            "rank 0 sends 64 KiB to rank 16, round 0", "ranks idle: mean"})
@@ -111,7 +111,7 @@ TEST(CliSimulate, ArrivalsComeFromAFile) {
 TEST(CliSimulate, TellsBytesByLevelAndTheBusiestLinkOfEveryRound) {
   const std::string arguments =
       "simulate allreduce/circulant -p 64 --bytes 1Mi --topology fat_tree:nodes=64,leaves=8,spines=4";
-  const Outcome text = run(arguments);
+  const CommandResult text = run(arguments);
   EXPECT_EQ(text.exit_code, 0);
   for (const char* part :
        {"on fat_tree:nodes=64,leaves=8,spines=4, consecutive, 1 rank on a node", "if no two messages shared a link",
@@ -166,7 +166,7 @@ TEST(CliSimulate, TablesOnANetworkHaveBothTimes) {
       }
     }
   }
-  const Outcome text = run(arguments);
+  const CommandResult text = run(arguments);
   EXPECT_TRUE(
       contains(text.out, "on torus:dims=4x3, consecutive, at most 2 ranks on a node\np = 24, m = 1 KiB: time, and"))
       << text.out;

@@ -10,14 +10,14 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
-#include "drill.hpp"
+#include "fault_injection.hpp"
 #include "faults/faults.hpp"
 #include "repair/failures.hpp"
 
 namespace circoll {
 namespace {
 
-using local::Drill;
+using local::FaultInjection;
 using local::Mode;
 
 /// Sanitized builds are slow, and find the same errors with fewer ranks.
@@ -63,7 +63,7 @@ struct Tally {
 };
 
 /// Looks at every element of the survivors' results.
-void expect_results(const Drill& drill, const Subject& subject, const Repair& repair, Rank failed,
+void expect_results(const FaultInjection& injection, const Subject& subject, const Repair& repair, Rank failed,
                     const std::string& name) {
   for (Rank r = 0; r < subject.shape.size; ++r) {
     if (r == failed) continue;
@@ -74,42 +74,42 @@ void expect_results(const Drill& drill, const Subject& subject, const Repair& re
       std::uint64_t wanted = subject.contributions(block);
       if (repair.goal == FailureClass::surv) wanted &= ~bit(failed);
       if (wanted == 0) continue;
-      ASSERT_TRUE(drill.is_result(r, block, wanted)) << name << ", block " << block << " of rank " << r;
+      ASSERT_TRUE(injection.is_result(r, block, wanted)) << name << ", block " << block << " of rank " << r;
     }
   }
 }
 
 /// Lets a rank stop after some steps. The others repair, and the test checks every element of their results.
-void drill(const Subject& subject, Rank failed, std::size_t steps, std::uint64_t seed, Mode mode, Tally& tally) {
+void injection(const Subject& subject, Rank failed, std::size_t steps, std::uint64_t seed, Mode mode, Tally& tally) {
   const std::string name = subject.name() + ", rank " + std::to_string(failed) + " stops after " +
                            std::to_string(steps) + " steps, seed " + std::to_string(seed);
-  Drill drill(subject.ranks, 2 * subject.ranks[0].segments + 1);
+  FaultInjection injection(subject.ranks, 2 * subject.ranks[0].segments + 1);
   const Schedule& own = subject.ranks[static_cast<std::size_t>(failed)];
-  const Progress progress = drill.run({{failed, local::steps_before_stop(own, steps, seed)}}, mode);
+  const Progress progress = injection.run({{failed, local::steps_before_stop(own, steps, seed)}}, mode);
   const std::array dead{failed};
   const Repair repair = subject.analysis.repair(progress, dead);
-  ASSERT_TRUE(drill.send_buffers_intact()) << name;
+  ASSERT_TRUE(injection.send_buffers_intact()) << name;
   if (repair.goal == FailureClass::none) {
     ++tally.none;
     EXPECT_FALSE(repair.why.empty()) << name;
     return;
   }
   ++(repair.goal == FailureClass::full ? tally.full : tally.surv);
-  drill.run(repair, mode);
-  EXPECT_TRUE(drill.send_buffers_intact()) << name;
-  expect_results(drill, subject, repair, failed, name);
+  injection.run(repair, mode);
+  EXPECT_TRUE(injection.send_buffers_intact()) << name;
+  expect_results(injection, subject, repair, failed, name);
 }
 
 bool can_serve(const Algorithm& algorithm, Rank p) {
   return unmet_need(algorithm, p, {.commutative = true, .idempotent = false}).empty();
 }
 
-/// Runs a drill for every failed rank and every step.
+/// Runs a injection for every failed rank and every step.
 void drill_all(const Subject& subject, std::uint64_t seed, Mode mode, Tally& tally) {
   for (Rank failed = 0; failed < subject.shape.size; ++failed) {
     const std::size_t all = subject.ranks[static_cast<std::size_t>(failed)].steps.size();
     for (std::size_t steps = 0; steps <= all && !testing::Test::HasFailure(); ++steps)
-      drill(subject, failed, steps, seed, mode, tally);
+      injection(subject, failed, steps, seed, mode, tally);
   }
 }
 
@@ -160,7 +160,7 @@ TEST_P(Repaired, InThreadsThatStopAtOnce) {
       for (int i = 0; i < 6; ++i) {
         const Rank failed = static_cast<Rank>(random() % static_cast<std::uint64_t>(p));
         const std::size_t all = subject.ranks[static_cast<std::size_t>(failed)].steps.size();
-        drill(subject, failed, random() % (all + 1), 0, Mode::threads, tally);
+        injection(subject, failed, random() % (all + 1), 0, Mode::threads, tally);
         if (testing::Test::HasFailure()) return;
       }
     }
@@ -180,7 +180,7 @@ TEST_P(Repaired, SampledWithMoreRanksAndOrders) {
       for (int i = 0; i < 3; ++i) {
         const Rank failed = static_cast<Rank>(random() % static_cast<std::uint64_t>(p));
         const std::size_t all = subject.ranks[static_cast<std::size_t>(failed)].steps.size();
-        drill(subject, failed, random() % (all + 1), random(), Mode::single_thread, tally);
+        injection(subject, failed, random() % (all + 1), random(), Mode::single_thread, tally);
         if (testing::Test::HasFailure()) return;
       }
     }
@@ -293,20 +293,20 @@ TEST(Repair, TrustsNoMemoryThatWasBeingWritten) {
           const Rank failed = static_cast<Rank>(1 + random() % static_cast<std::uint64_t>(p - 1));
           const std::array dead{failed};
           const Schedule& own = subject.ranks[static_cast<std::size_t>(failed)];
-          Drill drill(subject.ranks, 2 * subject.ranks[0].segments + 1);
+          FaultInjection injection(subject.ranks, 2 * subject.ranks[0].segments + 1);
           const Progress progress =
-              drill.run({{failed, local::steps_before_stop(own, random() % (own.steps.size() + 1), random())}},
-                        Mode::single_thread);
+              injection.run({{failed, local::steps_before_stop(own, random() % (own.steps.size() + 1), random())}},
+                            Mode::single_thread);
           const Progress torn = tear(subject, progress, failed, random);
-          drill.overwrite(torn);
+          injection.overwrite(torn);
           const bool idempotent = needs_of(*algorithm, collective, {}).idempotent;
           const Repair repair = plan_repair(subject.ranks, idempotent, progress, torn, dead);
           const Repair otherwise = subject.analysis.repair(progress, dead);
           poorer += static_cast<int>(repair.pieces > otherwise.pieces || repair.goal != otherwise.goal);
           if (repair.goal == FailureClass::none) continue;
           ++repaired_ones;
-          drill.run(repair, Mode::single_thread);
-          expect_results(drill, subject, repair, failed, subject.name() + ", torn");
+          injection.run(repair, Mode::single_thread);
+          expect_results(injection, subject, repair, failed, subject.name() + ", torn");
           if (testing::Test::HasFailure()) return;
         }
       }

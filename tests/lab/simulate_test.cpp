@@ -97,7 +97,7 @@ void expect_as_written_plainly(const Selection& selection, Rank p, const Network
   const std::vector<double> plain =
       NaiveSimulation(schedules, moves ? bytes / vector_blocks : 0, network, circumstances).run();
   for (const bool record : {false, true}) {
-    const sim::Outcome outcome =
+    const sim::SimulatedRun outcome =
         simulate(Ranks(selection, p, shape.root), bytes, network, circumstances, {.record = record});
     for (std::size_t r = 0; r < plain.size(); ++r) {
       ASSERT_NEAR(outcome.end_s[r], plain[r], 1e-12 * outcome.time_s)
@@ -165,7 +165,7 @@ TEST(Simulate, ARendezvousWaitsForItsReceiver) {
   const sim::LogGops price{.latency_s = 100, .gap_s_per_byte = 2, .rendezvous_from_bytes = 8, .first_byte_free = false};
   const Ranks ranks(parse_selection("bcast/linear"), 2);
   Circumstances late{.arrivals_s = {0, 1000}};
-  const sim::Outcome outcome = simulate(ranks, 10, {.between = price}, late);
+  const sim::SimulatedRun outcome = simulate(ranks, 10, {.between = price}, late);
   EXPECT_EQ(outcome.begin_s, late.arrivals_s);
   EXPECT_EQ(outcome.end_s[0], 1000 + 100 + 20);  // when it has the answer and all bytes have left
   EXPECT_EQ(outcome.end_s[1], 1000 + 100 + 100 + 20);
@@ -173,7 +173,7 @@ TEST(Simulate, ARendezvousWaitsForItsReceiver) {
 
 TEST(Simulate, EagerMessagesDoNotWaitForTheirReceivers) {
   const sim::LogGops price{.latency_s = 100, .gap_s_per_byte = 2, .first_byte_free = false};
-  const sim::Outcome outcome =
+  const sim::SimulatedRun outcome =
       simulate(Ranks(parse_selection("bcast/linear"), 2), 10, {.between = price}, {.arrivals_s = {0, 1000}});
   EXPECT_EQ(outcome.end_s[0], 20);
   EXPECT_EQ(outcome.end_s[1], 1000);
@@ -225,7 +225,7 @@ TEST(Simulate, MessagesFromAGroupComeBeforeThoseThatLeftEarlierFurtherAway) {
   nodes.cores = 2;
   nodes.inside = sim::LogGops{.latency_s = 0.1, .gap_s_per_byte = 0.001, .first_byte_free = false};
   const Ranks five(parse_selection("gather/linear"), 5);
-  const sim::Outcome outcome = simulate(five, 5000, nodes, {}, {.record = true});
+  const sim::SimulatedRun outcome = simulate(five, 5000, nodes, {}, {.record = true});
   EXPECT_DOUBLE_EQ(outcome.end_s[0], 11);  // 1.1 from its own node; 2, 3 from the group; 11 from the other group
 }
 
@@ -236,7 +236,7 @@ TEST(Simulate, SeedsDecideAndNothingElse) {
   std::set<double> times;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     rough.seed = seed;
-    const sim::Outcome outcome = simulate(ranks, 1 << 16, sim::network_of(machine), rough);
+    const sim::SimulatedRun outcome = simulate(ranks, 1 << 16, sim::network_of(machine), rough);
     EXPECT_EQ(outcome.end_s, simulate(ranks, 1 << 16, sim::network_of(machine), rough).end_s);
     EXPECT_EQ(outcome.end_s, simulate(threads, 1 << 16, sim::network_of(machine), rough).end_s);
     EXPECT_EQ(outcome.time_s, simulate(ranks, 1 << 16, sim::network_of(machine), rough, {.record = true}).time_s);
@@ -267,7 +267,8 @@ TEST(Simulate, TheCriticalPathLeadsFromTheBeginningToTheEnd) {
                          "gather/binomial", "scan/recursive_doubling", "bcast/pipeline:segments=7"}) {
     const Ranks ranks(parse_selection(id), 12);
     for (const sim::Spread& noise : {sim::Spread{}, sim::Spread{sim::Spread::Kind::exponential, 1e-6}}) {
-      const sim::Outcome outcome = simulate(ranks, 4096, sim::network_of(machine), {.noise = noise}, {.record = true});
+      const sim::SimulatedRun outcome =
+          simulate(ranks, 4096, sim::network_of(machine), {.noise = noise}, {.record = true});
       const std::vector<sim::PathStep> path = critical_path(outcome);
       ASSERT_FALSE(path.empty()) << id;
       EXPECT_EQ(path.front().played.begin_s, 0) << id;
@@ -299,7 +300,7 @@ void expect_slack(const Selection& selection, Rank p, const Network& network, bo
   Circumstances rough{.skew = {sim::Spread::Kind::exponential, 3e-6},
                       .noise = {whole ? sim::Spread::Kind::none : sim::Spread::Kind::uniform, 1e-6},
                       .seed = static_cast<std::uint64_t>(p)};
-  const sim::Outcome told = simulate(ranks, 4096, network, rough, {.record = true});
+  const sim::SimulatedRun told = simulate(ranks, 4096, network, rough, {.record = true});
   const double little = 1e-6 * told.time_s;
   const double error = 1e-12 * told.time_s;
   rough.skew = {};

@@ -37,7 +37,7 @@ Count pair_count(Count count, Count source, Count to, bool symmetric) {
 }
 
 struct Run {
-  Memory send, recv;
+  GuardedMemory send, recv;
 };
 
 class Comparison {
@@ -59,7 +59,7 @@ class Comparison {
     // Native calls in place are no oracle: MPICH 4.0.2 crashes in MPI_Reduce (p = 3, 8000 bytes, root 2). It aborts in
     // MPI_Reduce_scatter (blocks that overlap their place in the vector). It truncates messages of pair types in
     // MPI_Alltoall(v) (p = 3, 1000 double_int).
-    Memory input = native_.recv;
+    GuardedMemory input = native_.recv;
     if (native.sendbuf == MPI_IN_PLACE && (is_reducing(c_.collective) || is_exchange(c_.collective))) {
       native.sendbuf = input.address();
       if (is_exchange(c_.collective)) {
@@ -73,7 +73,7 @@ class Comparison {
     const int rc = oracle(native);
     expect(rc == MPI_SUCCESS, c_.name() + ": native failed");
     const std::string choice = std::string(c_.algorithm->name) + c_.params;
-    const mpi::Outcome outcome = mpi::perform(ours, *mpi::intern(c_.collective, choice), mpi::Unserved::refuse);
+    const mpi::CallResult outcome = mpi::perform(ours, *mpi::intern(c_.collective, choice), mpi::Unserved::refuse);
     expect(outcome.error == MPI_SUCCESS, c_.name() + ": error code " + std::to_string(outcome.error));
     expect(outcome.served() != nullptr, c_.name() + ": not served: " + std::string(outcome.reason));
     if (c_.collective == Collective::exscan && rank_ == 0) {
@@ -102,7 +102,7 @@ class Comparison {
     if (!is_reduce_scatter(c_.collective) || c_.op.commutative) {
       return mpi::call_native(call);
     }
-    Memory whole(c_.type, all_count());
+    GuardedMemory whole(c_.type, all_count());
     std::vector<int> counts = irregular_.counts, displs(counts.size());
     if (c_.collective == Collective::reduce_scatter_block) counts.assign(counts.size(), own_count());
     for (std::size_t i = 1; i < counts.size(); ++i) displs[i] = displs[i - 1] + counts[i - 1];
@@ -155,7 +155,7 @@ class Comparison {
   }
 
   [[nodiscard]] Run make_run() const {
-    Run run{Memory(c_.type, send_count()), Memory(recv_type_, recv_count())};
+    Run run{GuardedMemory(c_.type, send_count()), GuardedMemory(recv_type_, recv_count())};
     const auto seed = static_cast<unsigned>(rank_ + 1);
     run.send.fill(0, send_count(), seed);
     // In place the receive buffer holds the input. Otherwise it holds values that must be overwritten, or left alone.

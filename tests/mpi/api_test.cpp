@@ -61,7 +61,7 @@ TEST_MPI(reduce_scatter_to_one_rank_is_a_reduce) {
         std::vector<int> in(n, r + 1), out(n, in_place ? r + 1 : -1);
         std::vector<Count> counts;
         const mpi::Call call = to_one_rank(in, out, counts, root, in_place);
-        const mpi::Outcome outcome =
+        const mpi::CallResult outcome =
             mpi::perform(call, *mpi::intern(Collective::reduce_scatter, choice), mpi::Unserved::refuse);
         expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, "served");
         const bool meant = std::string(choice) == "auto";
@@ -86,7 +86,7 @@ TEST_MPI(reduce_scatter_to_one_rank_by_a_named_algorithm) {
       std::vector<int> in(500, r + 1), out(500, -1);
       std::vector<Count> counts;
       const mpi::Call call = to_one_rank(in, out, counts, root, false);
-      const mpi::Outcome outcome =
+      const mpi::CallResult outcome =
           mpi::perform(call, *mpi::intern(Collective::reduce_scatter, named), mpi::Unserved::native);
       expect(outcome.served() != nullptr && outcome.served()->algorithm->name == name, name);
       expect(out == std::vector<int>(500, r == root ? p * (p + 1) / 2 : -1), "the sum, and nothing for the others");
@@ -109,7 +109,7 @@ TEST_MPI(native_reduce_scatter_to_one_rank_is_a_native_reduce) {
     std::vector<Count> counts;
     const mpi::Call call = to_one_rank(in, out, counts, root, in_place);
     MPI_Request request = MPI_REQUEST_NULL;
-    const mpi::Outcome outcome =
+    const mpi::CallResult outcome =
         nonblocking ? mpi::start(call, choice, &request, {}) : mpi::perform(call, choice, mpi::Unserved::refuse);
     if (nonblocking) PMPI_Wait(&request, MPI_STATUS_IGNORE);
     expect(outcome.error == MPI_SUCCESS && outcome.served() == nullptr, "native");
@@ -144,7 +144,7 @@ TEST_MPI(native_reduce_scatter_of_equal_counts_is_remembered) {
   const auto make = [&](bool nonblocking) {
     std::ranges::fill(out, -1);
     MPI_Request request = MPI_REQUEST_NULL;
-    const mpi::Outcome outcome =
+    const mpi::CallResult outcome =
         nonblocking ? mpi::start(call, choice, &request, {}) : mpi::perform(call, choice, mpi::Unserved::refuse);
     if (nonblocking) PMPI_Wait(&request, MPI_STATUS_IGNORE);
     const int mine = counts[static_cast<std::size_t>(r)];

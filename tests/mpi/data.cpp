@@ -210,7 +210,7 @@ const std::vector<TypeSpec>& six_ints() {
   return *all;
 }
 
-Memory::Memory(const TypeSpec& spec, Count count) : spec_(spec), count_(count) {
+GuardedMemory::GuardedMemory(const TypeSpec& spec, Count count) : spec_(spec), count_(count) {
   MPI_Count lb = 0, true_lb = 0, true_extent = 0;
 #if MPI_VERSION >= 4
   PMPI_Type_get_extent_c(spec.type, &lb, &extent_);
@@ -225,7 +225,7 @@ Memory::Memory(const TypeSpec& spec, Count count) : spec_(spec), count_(count) {
   bytes_.assign(static_cast<std::size_t>(offset_ + true_lb + body + guard_bytes), guard_value);
 }
 
-void Memory::fill(Count first, Count count, unsigned seed) {
+void GuardedMemory::fill(Count first, Count count, unsigned seed) {
   if (count == 0) return;
   MPI_Aint lb = 0, base_extent = 0;
   PMPI_Type_get_extent(spec_.base, &lb, &base_extent);
@@ -242,7 +242,7 @@ void Memory::fill(Count first, Count count, unsigned seed) {
               static_cast<int>(count), spec_.type, MPI_COMM_SELF);
 }
 
-std::vector<char> Memory::packed() const {
+std::vector<char> GuardedMemory::packed() const {
   std::vector<char> out;
   pack_all(bytes_.data() + offset_, count_, spec_.type, out);
   // x87 numbers have ten bytes, and the six bytes after them do not count.
@@ -253,7 +253,7 @@ std::vector<char> Memory::packed() const {
   return out;
 }
 
-bool Memory::guards_intact() const {
+bool GuardedMemory::guards_intact() const {
   const auto intact = [](char c) { return c == guard_value; };
   return std::all_of(bytes_.begin(), bytes_.begin() + guard_bytes - 16, intact) &&
          std::all_of(bytes_.end() - guard_bytes, bytes_.end(), intact);

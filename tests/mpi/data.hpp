@@ -41,9 +41,9 @@ struct ReduceSpec {
 [[nodiscard]] const std::vector<TypeSpec>& six_ints();
 
 /// Memory of `count` elements of a datatype, between guards.
-class Memory {
+class GuardedMemory {
  public:
-  Memory(const TypeSpec& spec, Count count);
+  GuardedMemory(const TypeSpec& spec, Count count);
   /// The address that MPI takes as the buffer's.
   [[nodiscard]] char* address() { return bytes_.data() + offset_; }
   [[nodiscard]] const std::vector<char>& bytes() const { return bytes_; }

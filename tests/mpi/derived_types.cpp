@@ -19,7 +19,7 @@ MPI_Datatype resized(MPI_Datatype type, MPI_Aint lb, MPI_Aint extent) {
 }
 
 void serve(const mpi::Call& call, const Algorithm& algorithm, const std::string& params) {
-  const mpi::Outcome outcome =
+  const mpi::CallResult outcome =
       mpi::perform(call, *mpi::intern(call.collective, std::string(algorithm.name) + params), mpi::Unserved::refuse);
   expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, algorithm.id(call.collective) + ": not served");
 }

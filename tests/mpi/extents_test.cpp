@@ -105,7 +105,7 @@ TEST_MPI(user_operators_beyond_int) {
                        .sendtype = type,
                        .op = op,
                        .comm = MPI_COMM_WORLD};
-  const mpi::Outcome outcome = mpi::perform(call, *mpi::intern(call.collective, {}));
+  const mpi::CallResult outcome = mpi::perform(call, *mpi::intern(call.collective, {}));
   // The choice depends on the bytes that are sent, without gaps: 17 KB, not the 2 GB from the first element to the
   // last.
   int error = MPI_SUCCESS;

@@ -255,7 +255,7 @@ TEST_MPI(prefixes_in_place_at_some_ranks) {
         call.sendbuf = in_place_here ? MPI_IN_PLACE : static_cast<const void*>(mine.data());
         call.op = MPI_SUM;
         call.comm = MPI_COMM_WORLD;
-        const mpi::Outcome outcome =
+        const mpi::CallResult outcome =
             mpi::perform(call, *mpi::intern(collective, std::string(algorithm->name)), mpi::Unserved::refuse);
         expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, algorithm->id(collective) + ": not served");
         const int untouched = in_place_here ? r + 1 : -1;
@@ -319,7 +319,7 @@ TEST_MPI(alltoall_is_chosen_by_what_a_rank_sends) {
                          .sendtype = MPI_BYTE,
                          .recvtype = MPI_BYTE,
                          .comm = MPI_COMM_WORLD};
-    const mpi::Outcome outcome = mpi::perform(call, *mpi::intern(Collective::alltoall, {}));
+    const mpi::CallResult outcome = mpi::perform(call, *mpi::intern(Collective::alltoall, {}));
     const Selection expected = resolve({}, {.collective = Collective::alltoall,
                                             .p = p,
                                             .bytes = count * p,

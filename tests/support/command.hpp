@@ -13,13 +13,13 @@
 
 namespace circoll {
 
-struct Outcome {
+struct CommandResult {
   int exit_code = -1;
   std::string out;  ///< standard output; with 2>&1 in the arguments also standard error
 };
 
-inline Outcome run(const std::string& arguments) {
-  Outcome outcome;
+inline CommandResult run(const std::string& arguments) {
+  CommandResult outcome;
   std::FILE* pipe = popen((std::string(CIRCOLL_CLI) + " " + arguments).c_str(), "r");
   if (pipe == nullptr) return outcome;
   char buffer[4096];

@@ -14,7 +14,7 @@ namespace circoll {
 namespace {
 
 TEST(Cli, CostOfAnAlgorithm) {
-  const Outcome text = run("cost allreduce/rabenseifner -p 12 --bytes 1Mi");
+  const CommandResult text = run("cost allreduce/rabenseifner -p 12 --bytes 1Mi");
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_TRUE(contains(text.out, "T = (2L + [r>0]) alpha + 2[r>0] alpha_uni + ")) << text.out;
   EXPECT_TRUE(contains(text.out, "388 us\n")) << text.out;
@@ -56,7 +56,7 @@ TEST(Cli, CostRanksACollective) {
   EXPECT_TRUE(contains(ruled_out["allreduce/circulant_idempotent"], "idempotent"));
   EXPECT_TRUE(contains(ruled_out["allreduce/leaders"], "node by node"));
   EXPECT_TRUE(contains(ruled_out["allreduce/leaders_circulant"], "node by node"));
-  const Outcome text = run("cost allreduce -p 6 --bytes 8 --op max");
+  const CommandResult text = run("cost allreduce -p 6 --bytes 8 --op max");
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_FALSE(contains(text.out, "idempotent operator")) << text.out;
   EXPECT_LT(text.out.find("allreduce/circulant"), text.out.find("allreduce/linear")) << "the best comes first";

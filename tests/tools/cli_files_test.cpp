@@ -29,7 +29,7 @@ class File {
   File& operator=(const File&) = delete;
 
   const File& of(const std::string& arguments) const {
-    const Outcome outcome = run(arguments);
+    const CommandResult outcome = run(arguments);
     EXPECT_EQ(outcome.exit_code, 0) << arguments;
     return with(outcome.out);
   }
@@ -47,7 +47,7 @@ TEST(CliFiles, AreVerifiedLikeAlgorithms) {
   const File file("ring.txt");
   for (const char* const form : {"text", "json"}) {
     file.of(std::string("show allreduce/ring -p 4 --format ") + form);
-    const Outcome outcome = run("verify " + file.path());
+    const CommandResult outcome = run("verify " + file.path());
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, "proven")) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, "6 rounds, 24 messages; at most, in blocks: 6 sent, 6 received, 3 combined"))
@@ -62,7 +62,7 @@ TEST(CliFiles, AreVerifiedLikeAlgorithms) {
   const std::size_t at = text.find("send -> 1: recv[2+1]");
   ASSERT_NE(at, std::string::npos) << text;
   text.replace(at, 20, "send -> 1: recv[0+1]");
-  const Outcome wrong = run("verify " + file.with(text).path() + " --json");
+  const CommandResult wrong = run("verify " + file.with(text).path() + " --json");
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
   EXPECT_FALSE(json::parse(wrong.out).at(0).at("proven").get<bool>());
 }
@@ -102,7 +102,7 @@ TEST(CliFiles, AreExecutedLikeAlgorithms) {
         "barrier/dissemination -p 5"}) {
     file.of(std::string("show ") + words + " --format json");
     for (const char* const mode : {"", " --threads"}) {
-      const Outcome outcome = run("execute " + file.path() + " -n 37 --type int32 --json" + mode);
+      const CommandResult outcome = run("execute " + file.path() + " -n 37 --type int32 --json" + mode);
       EXPECT_EQ(outcome.exit_code, 0) << words << outcome.out;
       EXPECT_TRUE(json::parse(outcome.out).at("correct").get<bool>()) << words;
     }
@@ -111,7 +111,7 @@ TEST(CliFiles, AreExecutedLikeAlgorithms) {
   EXPECT_EQ(run("execute " + file.path() + " -p 3 2>&1").exit_code, 2);
   file.of("show allreduce/circulant_idempotent -p 5");
   EXPECT_EQ(run("execute " + file.path() + " -o max").exit_code, 0);
-  const Outcome sum = run("execute " + file.path() + " -o sum 2>&1");
+  const CommandResult sum = run("execute " + file.path() + " -o sum 2>&1");
   EXPECT_EQ(sum.exit_code, 2);
   EXPECT_TRUE(contains(sum.out, "for idempotent operators only")) << sum.out;
 }
@@ -123,7 +123,7 @@ TEST(CliFiles, AreProvenBeforeTheyAreUsed) {
   ASSERT_NE(at, std::string::npos) << text;
   file.with(text.replace(at, 20, "send -> 1: recv[0+1]"));
   for (const char* const command : {"cost ", "simulate ", "faults ", "execute "}) {
-    const Outcome outcome = run(command + file.path() + " 2>&1");
+    const CommandResult outcome = run(command + file.path() + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 1) << command << outcome.out;
     EXPECT_TRUE(contains(outcome.out, file.path() + ": it is wrong")) << command << outcome.out;
     EXPECT_TRUE(contains(outcome.out, "matching: the send of rank 0, step")) << command << outcome.out;
@@ -135,7 +135,7 @@ TEST(CliFiles, OfOtherCallsAreRefused) {
   const File file("wrong.txt");
   const auto refused = [&](const std::string& text, const std::string& why) {
     for (const char* const command : {"verify ", "faults ", "simulate ", "cost ", "execute ", "show "}) {
-      const Outcome outcome = run(command + file.with(text).path() + " 2>&1");
+      const CommandResult outcome = run(command + file.with(text).path() + " 2>&1");
       EXPECT_EQ(outcome.exit_code, 2) << command << outcome.out;
       EXPECT_TRUE(contains(outcome.out, why)) << command << outcome.out;
       EXPECT_TRUE(contains(outcome.out, file.path())) << command << outcome.out;
@@ -164,7 +164,7 @@ TEST(CliFiles, MakeOptionsMeaninglessWhichAreRefused) {
   const File file("alone.txt");
   file.of("show bcast/binomial -p 4");
   const auto refused = [&](const std::string& command, const std::string& options, const std::string& named) {
-    const Outcome outcome = run(command + " " + file.path() + " " + options + " 2>&1");
+    const CommandResult outcome = run(command + " " + file.path() + " " + options + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 2) << command << options << outcome.out;
     EXPECT_TRUE(contains(outcome.out, "a file of schedules has its own ranks, root and segments; leave out " + named))
         << command << options << outcome.out;
@@ -195,7 +195,7 @@ TEST(CliFiles, WithAWrongStepNameItsRankAndLine) {
     const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
     for (const auto& [peer, why] : {std::pair('1', "the peer is its own rank"), std::pair('9', "no peer 9")}) {
       text[digit] = peer;
-      const Outcome outcome = run("verify " + file.with(text).path() + " 2>&1");
+      const CommandResult outcome = run("verify " + file.with(text).path() + " 2>&1");
       EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
       EXPECT_TRUE(contains(outcome.out, file.path() + ": schedule of rank 1, step ")) << outcome.out;
       EXPECT_TRUE(contains(outcome.out, " (line " + std::to_string(line) + "): " + why)) << outcome.out;
@@ -256,7 +256,7 @@ TEST(CliFiles, OfAnotherKindAreNamedWithTheirCommand) {
   const File file("kind.json");
   for (const FileReader& reader : readers) {
     for (const Written& one : written) {
-      const Outcome outcome = run(reader.command + file.with(one.text).path() + " 2>&1");
+      const CommandResult outcome = run(reader.command + file.with(one.text).path() + " 2>&1");
       const bool reads = std::any_of(reader.reads.begin(), reader.reads.end(), [&](const std::string& kind) {
         return std::string_view(one.kind).starts_with(kind);
       });
@@ -296,7 +296,7 @@ TEST(CliFiles, ReportsOfManyJobsAreOneTable) {
   std::filesystem::remove_all(directory);
   EXPECT_EQ(run("report " + directory + " 2>/dev/null").exit_code, 2) << "there is no such directory";
   std::filesystem::create_directory(directory);
-  const Outcome empty = run("report " + directory);
+  const CommandResult empty = run("report " + directory);
   EXPECT_EQ(empty.exit_code, 1);
   EXPECT_TRUE(contains(empty.out, "no reports; CIRCOLL_REPORT=DIRECTORY/%j.json")) << empty.out;
   std::ofstream(directory + "/1.json") << report_of(4, "circulant_pipelined", 75, 3);
@@ -304,10 +304,10 @@ TEST(CliFiles, ReportsOfManyJobsAreOneTable) {
                                           << report_of(8, "native", 5, 1) << "\n";
   std::ofstream(directory + "/trace.json") << R"({"otherData": {"circoll_trace": 1}, "traceEvents": []})";
   std::ofstream(directory + "/note.txt") << "not read";
-  const Outcome table = run("report " + directory + " 2>&1 >/dev/null");
+  const CommandResult table = run("report " + directory + " 2>&1 >/dev/null");
   EXPECT_EQ(table.out, "circoll: left out: " + directory + "/trace.json: this is a trace (CIRCOLL_TRACE); " +
                            "https://ui.perfetto.dev shows it\n");
-  const Outcome shown = run("report " + directory + " 2>/dev/null");
+  const CommandResult shown = run("report " + directory + " 2>/dev/null");
   EXPECT_EQ(shown.exit_code, 0) << shown.out;
   std::istringstream lines(shown.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
@@ -333,13 +333,13 @@ TEST(CliFiles, OfMscclAreProvenPricedPlayedAndExecuted) {
   const File file("bruck.xml");
   file.of("show allreduce/rabenseifner -p 6 --format msccl");
   EXPECT_EQ(content(file.path()).rfind("<algo name=\"allreduce/rabenseifner\"", 0), 0U);
-  const Outcome verified = run("verify " + file.path());
+  const CommandResult verified = run("verify " + file.path());
   EXPECT_EQ(verified.exit_code, 0) << verified.out;
   EXPECT_TRUE(contains(verified.out, "allreduce/rabenseifner")) << verified.out;
   EXPECT_TRUE(contains(verified.out, "for commutative operators; same bits on all ranks: yes")) << verified.out;
   for (const char* const command : {"cost ", "simulate ", "faults ", "execute --threads ", "show --format svg "})
     EXPECT_EQ(run(command + file.path() + " > /dev/null").exit_code, 0) << command;
-  const Outcome executed = run("execute " + file.path() + " -n 37 --type int32 --json");
+  const CommandResult executed = run("execute " + file.path() + " -n 37 --type int32 --json");
   EXPECT_TRUE(json::parse(executed.out).at("correct").get<bool>()) << executed.out;
 
   // An error is told with its line, rank and step.
@@ -348,21 +348,21 @@ TEST(CliFiles, OfMscclAreProvenPricedPlayedAndExecuted) {
   ASSERT_NE(at, std::string::npos) << text;
   const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
   file.with(text.replace(at, 10, "type=\"r\""));
-  const Outcome wrong = run("verify " + file.path());
+  const CommandResult wrong = run("verify " + file.path());
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
   EXPECT_TRUE(contains(wrong.out, "REFUTED")) << wrong.out;
-  const Outcome used = run("cost " + file.path() + " 2>&1");
+  const CommandResult used = run("cost " + file.path() + " 2>&1");
   EXPECT_EQ(used.exit_code, 1) << used.out;
   EXPECT_TRUE(contains(used.out, file.path() + ": it is wrong")) << used.out;
   file.with(text.replace(at, 8, "type=\"x\""));
-  const Outcome unread = run("verify " + file.path() + " 2>&1");
+  const CommandResult unread = run("verify " + file.path() + " 2>&1");
   EXPECT_EQ(unread.exit_code, 2) << unread.out;
   EXPECT_TRUE(contains(unread.out, file.path() + ": line " + std::to_string(line) + ": type=\"x\"")) << unread.out;
   EXPECT_EQ(run("show bcast/binomial -p 4 --format msccl 2>&1").exit_code, 2);
 }
 
 TEST(CliFiles, AreWrittenForOtherTools) {
-  const Outcome goal = run("show allreduce/recursive_doubling -p 4 --bytes 8 --format goal");
+  const CommandResult goal = run("show allreduce/recursive_doubling -p 4 --bytes 8 --format goal");
   EXPECT_EQ(goal.exit_code, 0);
   EXPECT_EQ(goal.out.rfind("num_ranks 4\n\nrank 0 {\n", 0), 0U) << goal.out;
   EXPECT_TRUE(contains(goal.out, "send 8b to 1 tag 0")) << goal.out;
@@ -379,7 +379,7 @@ TEST(CliFiles, AreWrittenForOtherTools) {
   }
   EXPECT_EQ(run("show allreduce/ring -p 2 --format chakra --bytes 8 2>&1").exit_code, 2);
   EXPECT_EQ(run("show allreduce/ring -p 2 --output " + prefix + " 2>&1").exit_code, 2);
-  const Outcome dot = run("show bcast/binomial -p 4 --format dot");
+  const CommandResult dot = run("show bcast/binomial -p 4 --format dot");
   EXPECT_EQ(dot.out.rfind("digraph \"bcast/binomial, p = 4\" {", 0), 0U) << dot.out;
 }
 

@@ -62,7 +62,7 @@ std::string with_own_name(const std::string& directory) {
 
 TEST_F(Here, WritesAProfileThatIsFound) {
   with_own_name(bin_.path());
-  const Outcome outcome = run(quick_);
+  const CommandResult outcome = run(quick_);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, " against native 2.0 times as fast, over all cells\n") ||
               contains(outcome.out, " % faster, over all cells\n"))
@@ -84,7 +84,7 @@ TEST_F(Here, WritesAProfileThatIsFound) {
   const auto spread = nlohmann::json::parse(run("explain bcast -p 2 --bytes 4Ki --json").out);
   EXPECT_TRUE(spread.at("reason").get<std::string>().starts_with("least predicted time")) << spread;
   // A run with more ranks is merged into the profile.
-  const Outcome more = run("tune --here --quick --mpi openmpi -p 3 2>&1");
+  const CommandResult more = run("tune --here --quick --mpi openmpi -p 3 2>&1");
   ASSERT_EQ(more.exit_code, 0) << more.out;
   EXPECT_EQ(select::read_profile_head(content(profile()), profile()).measured.size(), 2U);
 }
@@ -92,7 +92,7 @@ TEST_F(Here, WritesAProfileThatIsFound) {
 TEST_F(Here, WritesNothingThatTheCheckDenies) {
   with_own_name(bin_.path());
   const Variable denied("FAKE_DENIED", "3");  // the launch to check
-  const Outcome outcome = run(quick_);
+  const CommandResult outcome = run(quick_);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "; one more launch did not confirm ")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "  nothing to gain: keep auto. Nothing is written\n")) << outcome.out;
@@ -105,7 +105,7 @@ TEST_F(Here, ComparesWithTheProfileOfToday) {
   ASSERT_EQ(run(quick_).exit_code, 0);
   const std::string before = content(profile());
   const Variable denied("FAKE_DENIED", "1");  // one of the launches
-  const Outcome outcome = run(quick_);
+  const CommandResult outcome = run(quick_);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "compared with what runs today: the profile " + profile())) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "nothing to gain: keep auto")) << outcome.out;
@@ -137,7 +137,7 @@ TEST_F(Here, ExplainTakesTheRulesOfAProgram) {
 TEST_F(Here, SaysHowAFileIsUsed) {
   with_own_name(bin_.path());
   const std::string file = config_.path() + "/own.json";
-  const Outcome outcome = run("tune --here --quick --mpi openmpi -p 2 -o " + file + " 2>&1");
+  const CommandResult outcome = run("tune --here --quick --mpi openmpi -p 2 -o " + file + " 2>&1");
   EXPECT_TRUE(
       contains(outcome.out, "Use it by CIRCOLL_PROFILE=" + file + ". Programs do not look there by themselves."))
       << outcome.out;
@@ -146,7 +146,7 @@ TEST_F(Here, SaysHowAFileIsUsed) {
 TEST_F(Here, TakesTheLauncherThatIsGiven) {
   const Variable path("PATH", kept_.path() + ":/usr/bin/none");
   const std::string given = " --mpi openmpi --launcher '/usr/bin/python3 " CIRCOLL_FAKE_LAUNCHER " -np {np}'";
-  const Outcome outcome = run("tune --here --quick -p 2" + given + " 2>&1");
+  const CommandResult outcome = run("tune --here --quick -p 2" + given + " 2>&1");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "written to " + profile())) << outcome.out;
   const auto doctor = nlohmann::json::parse(run("doctor --json" + given).out);
@@ -159,7 +159,7 @@ TEST_F(Here, DoctorBeginsWithAProfileOfAnotherPatchLevel) {
   EXPECT_EQ(run("doctor --mpi openmpi").exit_code, 0);
   config_.write("circoll/profiles/old.json",
                 profile_text({.library = "Open MPI 9.9.8", .processor = processor_name()}));
-  const Outcome outcome = run("doctor --mpi openmpi -p 2");
+  const CommandResult outcome = run("doctor --mpi openmpi -p 2");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_TRUE(
       outcome.out.starts_with("WRONG: the profile of Open MPI 9.9.8 is not used any more, since this is Open MPI "
@@ -185,7 +185,7 @@ TEST_F(Here, GoesOnWhereItWas) {
   }
   ASSERT_EQ(run(keeping).exit_code, 0);
   const long before = launches();
-  const Outcome again = run(keeping);
+  const CommandResult again = run(keeping);
   ASSERT_EQ(again.exit_code, 0) << again.out;
   EXPECT_EQ(launches(), before);  // everything was there
   // A file that is damaged is measured anew.
@@ -198,7 +198,7 @@ TEST_F(Here, GoesOnWhereItWas) {
 
 TEST_F(Here, SaysInASentenceWhatIsMissing) {
   const auto says = [&](const std::string& command, const std::string& sentence) {
-    const Outcome outcome = run(command);
+    const CommandResult outcome = run(command);
     EXPECT_NE(outcome.exit_code, 0) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, sentence)) << outcome.out;
     EXPECT_TRUE(no_profile());
@@ -272,7 +272,7 @@ TEST_F(Here, DoctorSaysWhatAutoGoesBy) {
   EXPECT_TRUE(library.at("auto")[0].at("reason").get<std::string>().starts_with("profile ")) << library;
   EXPECT_TRUE(contains(run("doctor --mpi openmpi -p 5").out, "has nothing for 5 ranks")) << library;
   config_.write("circoll/profiles/zz.json", "{");
-  const Outcome damaged = run(doctor);
+  const CommandResult damaged = run(doctor);
   EXPECT_EQ(damaged.exit_code, 1);
   EXPECT_EQ(
       finding(nlohmann::json::parse(damaged.out).at("libraries")[0].at("findings"), "profile", "damaged").at("weight"),
@@ -305,14 +305,14 @@ TEST_F(Here, DoctorFindsWhatIsWrong) {
   with_own_name(bin_.path());
   {
     const Variable misspelt("CIRCOLL_PROFLIE", "off");
-    const Outcome outcome = run("doctor --mpi openmpi");
+    const CommandResult outcome = run("doctor --mpi openmpi");
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_TRUE(contains(outcome.out, "CIRCOLL_PROFLIE is set and is not one of Circoll's\n")) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, "-> unset it, or was CIRCOLL_PROFILE meant?\n")) << outcome.out;
   }
   {
     const Variable failing("FAKE", "fail");
-    const Outcome outcome = run("doctor --mpi openmpi");
+    const CommandResult outcome = run("doctor --mpi openmpi");
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_TRUE(contains(outcome.out, "ended with exit code 3: the fabric is on fire")) << outcome.out;
   }
@@ -321,7 +321,7 @@ TEST_F(Here, DoctorFindsWhatIsWrong) {
     EXPECT_TRUE(contains(run("doctor --mpi openmpi").out, "since CIRCOLL_PROFILE is off"));
   }
   const Variable empty("PATH", kept_.path());
-  const Outcome outcome = run("doctor");
+  const CommandResult outcome = run("doctor");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_TRUE(contains(outcome.out, "no launcher of Open MPI or MPICH is on PATH\n")) << outcome.out;
 }

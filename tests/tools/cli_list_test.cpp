@@ -39,7 +39,7 @@ void expect_words(const std::string& line, std::string_view text) {
 }
 
 TEST(CliList, HasALineForEachAlgorithm) {
-  const Outcome outcome = run("list");
+  const CommandResult outcome = run("list");
   EXPECT_EQ(outcome.exit_code, 0);
   const std::vector<std::string> lines = lines_of(outcome.out);
   std::size_t at = 0;
@@ -75,7 +75,7 @@ TEST(CliList, OfOneCollectiveSaysWhatDecides) {
 }
 
 TEST(CliList, TellsAllAboutOne) {
-  const Outcome one = run("list allreduce/ring");
+  const CommandResult one = run("list allreduce/ring");
   EXPECT_EQ(one.exit_code, 0);
   EXPECT_TRUE(one.out.starts_with("allreduce/ring\n  ")) << one.out;
   EXPECT_TRUE(contains(one.out, "\n  source      Patarasuk, Yuan 2009\n")) << one.out;
@@ -115,7 +115,7 @@ TEST(CliList, PoliciesAreTaken) {
 
 TEST(CliWords, ThoseNotKnownAreSuggested) {
   const auto expect_misuse = [](const std::string& arguments, std::string_view message) {
-    const Outcome outcome = run(arguments + " 2>&1");
+    const CommandResult outcome = run(arguments + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_TRUE(contains(outcome.out, message)) << arguments << "\n" << outcome.out;
     EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1) << outcome.out;
@@ -132,7 +132,7 @@ TEST(CliWords, ThoseNotKnownAreSuggested) {
 
 TEST(CliWords, FilesAreLookedAt) {
   const auto expect_misuse = [](const std::string& arguments, std::string_view message) {
-    const Outcome outcome = run(arguments + " 2>&1");
+    const CommandResult outcome = run(arguments + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_TRUE(contains(outcome.out, message)) << arguments << "\n" << outcome.out;
   };

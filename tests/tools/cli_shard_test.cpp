@@ -33,7 +33,7 @@ struct Files {
   Files& operator=(const Files&) = delete;
 };
 
-Outcome do_shard(const Files& files, int i, int n, const std::string& what = work) {
+CommandResult do_shard(const Files& files, int i, int n, const std::string& what = work) {
   return run(what + "--shard " + std::to_string(i) + "/" + std::to_string(n) + " -o " + files.path(i) + " 2>&1");
 }
 
@@ -48,14 +48,14 @@ TEST(CliShard, ShardsProveWhatOneRunProves) {
   for (const int n : {1, 3, 4}) {
     const Files files;
     for (int i = n; i >= 1; --i) {
-      const Outcome outcome = do_shard(files, i, n);
+      const CommandResult outcome = do_shard(files, i, n);
       EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     }
-    const Outcome together = run("merge --json " + files.all(n));
+    const CommandResult together = run("merge --json " + files.all(n));
     EXPECT_EQ(together.exit_code, 0);
     json rows = without_seconds(together.out);
     EXPECT_EQ(rows, whole) << n;
-    const Outcome text = run("merge " + files.all(n));
+    const CommandResult text = run("merge " + files.all(n));
     EXPECT_TRUE(contains(text.out, ", 0 refuted\n")) << text.out;
   }
 }
@@ -64,11 +64,11 @@ TEST(CliShard, CellsAreThoseOfTheListedRanks) {
   const std::string listed = "verify allgather/ring -p 2,5..6,400 --jobs 2 ";
   const Files files;
   for (int i = 1; i <= 2; ++i) {
-    const Outcome outcome = do_shard(files, i, 2, listed);
+    const CommandResult outcome = do_shard(files, i, 2, listed);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, "2 of 4 cells")) << outcome.out;
   }
-  const Outcome together = run("merge --json " + files.all(2));
+  const CommandResult together = run("merge --json " + files.all(2));
   EXPECT_EQ(together.exit_code, 0);
   EXPECT_EQ(without_seconds(together.out), without_seconds(run(listed + "--json").out));
 }
@@ -77,7 +77,7 @@ TEST(CliShard, WhatIsDoneIsNotDoneAgain) {
   const Files files;
   ASSERT_EQ(do_shard(files, 2, 3).exit_code, 0);
   const std::string before = content(files.path(2));
-  const Outcome again = do_shard(files, 2, 3);
+  const CommandResult again = do_shard(files, 2, 3);
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_TRUE(contains(again.out, "was done before")) << again.out;
   EXPECT_EQ(content(files.path(2)), before);
@@ -103,7 +103,7 @@ TEST(CliShard, NothingIsWrittenOver) {
   ASSERT_EQ(do_shard(files, 1, 2).exit_code, 0);
   const std::string before = content(files.path(1));
   const auto refused = [&](const std::string& command, const std::string& why) {
-    const Outcome outcome = run(command + " -o " + files.path(1) + " 2>&1");
+    const CommandResult outcome = run(command + " -o " + files.path(1) + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, why)) << outcome.out;
     EXPECT_EQ(content(files.path(1)), before);
@@ -112,7 +112,7 @@ TEST(CliShard, NothingIsWrittenOver) {
   refused("verify bcast -p 1..13 --shard 1/2", "do not go together: what is");
   refused(std::string(work) + "--root all --shard 1/2", "do not go together: root is");
   std::ofstream(files.path(3)) << "{\"somebody's\": 1}";
-  const Outcome foreign = run(std::string(work) + "--shard 1/2 -o " + files.path(3) + " 2>&1");
+  const CommandResult foreign = run(std::string(work) + "--shard 1/2 -o " + files.path(3) + " 2>&1");
   EXPECT_EQ(foreign.exit_code, 2);
   EXPECT_EQ(content(files.path(3)), "{\"somebody's\": 1}");
   EXPECT_EQ(run(std::string(work) + "--shard 1/2 2>&1").exit_code, 2);
@@ -124,7 +124,7 @@ TEST(CliShard, CombineRefusesHolesAndOverlaps) {
   const Files files;
   for (int i = 1; i <= 3; ++i) ASSERT_EQ(do_shard(files, i, 3).exit_code, 0);
   const auto refused = [&](const std::string& names, const std::string& why) {
-    const Outcome outcome = run("merge " + names + " 2>&1");
+    const CommandResult outcome = run("merge " + names + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_TRUE(contains(outcome.out, why)) << outcome.out;
   };
@@ -150,7 +150,7 @@ TEST(CliShard, RefutationsArePassedOn) {
     part["number"] = 0;
     std::ofstream(files.path(i)) << shard.dump();
   }
-  const Outcome outcome = run("merge " + files.all(2));
+  const CommandResult outcome = run("merge " + files.all(2));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_TRUE(contains(outcome.out, "REFUTED")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "refuted at 5")) << outcome.out;
@@ -198,14 +198,14 @@ TEST(CliShard, CampaignsWriteRulesForGainsOnly) {
   const Files files;
   const std::string merge = "merge " + files.path(1) + " -o " + files.path(2);
   std::ofstream(files.path(1)) << campaign(20, 19.9);
-  const Outcome none = run(merge);
+  const CommandResult none = run(merge);
   EXPECT_EQ(none.exit_code, 0) << none.out;
   EXPECT_TRUE(contains(none.out, "nothing to gain: keep auto. No choice took less time")) << none.out;
   EXPECT_TRUE(contains(none.out, "by more than 5 %")) << none.out;
   EXPECT_FALSE(std::ifstream(files.path(2))) << "no rules are written";
   EXPECT_EQ(run("merge " + files.path(1) + " 2>/dev/null").out, "");
   std::ofstream(files.path(1)) << campaign(20, 10);
-  const Outcome gain = run(merge);
+  const CommandResult gain = run(merge);
   EXPECT_EQ(gain.exit_code, 0) << gain.out;
   EXPECT_TRUE(contains(gain.out, "would spend 10 ms less")) << gain.out;
   EXPECT_TRUE(contains(content(files.path(2)), "circulant_pipelined"));
@@ -226,7 +226,7 @@ TEST(CliShard, AJobLargerThanTheReportIsNoticed) {
   std::ofstream(files.path(1)) << json{{"circoll_report", 1}, {"mpi", "Open MPI v4.1.4"}, {"ranks", 2},
                                        {"calls", 2},          {"native_calls", 0},        {"rows", json::array({row})}};
   const auto said = [&](const std::string& options) {
-    const Outcome outcome =
+    const CommandResult outcome =
         run("tune --for " + files.path(1) + " --print-job slurm -o x.json " + options + " 2>&1 >/dev/null");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     return outcome.out;

@@ -23,7 +23,7 @@ const std::string show = "show " + std::string(id) + " ";
 TEST(Cli, HelpEndsWithExamples) {
   for (const std::string command : {"", "bench", "completion", "man", "cost", "list", "show", "explain", "calibrate",
                                     "merge", "compare", "guidelines", "tune", "export", "lint"}) {
-    const Outcome outcome = run(command + " --help");
+    const CommandResult outcome = run(command + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_TRUE(contains(outcome.out, "Examples:\n  circoll ")) << outcome.out;
   }
@@ -70,7 +70,7 @@ TEST(Cli, FormerNamesOfCommandsWorkWithAWarning) {
 }
 
 TEST(Cli, VerifySaysWhatIsProven) {
-  const Outcome proven = run("verify allgather reduce/circulant -p 1..9 --root all --jobs 2 2>&1");
+  const CommandResult proven = run("verify allgather reduce/circulant -p 1..9 --root all --jobs 2 2>&1");
   EXPECT_EQ(proven.exit_code, 0);
   EXPECT_TRUE(contains(proven.out, "allgather/circulant_optimal                 proven"));
   EXPECT_TRUE(contains(proven.out, ", 0 refuted\n")) << proven.out;
@@ -82,7 +82,7 @@ TEST(Cli, VerifySaysWhatIsProven) {
 
 TEST(Cli, VerifyTakesListsOfRanks) {
   const auto instances = [](const std::string& sizes) {
-    const Outcome outcome = run("verify allreduce/ring -p " + sizes + " --json");
+    const CommandResult outcome = run("verify allreduce/ring -p " + sizes + " --json");
     EXPECT_EQ(outcome.exit_code, 0);
     return nlohmann::json::parse(outcome.out)[0].at("instances").get<int>();
   };
@@ -90,7 +90,7 @@ TEST(Cli, VerifyTakesListsOfRanks) {
 }
 
 TEST(Cli, VerifyLeavesOutWhatDoesNotApply) {
-  const Outcome odd = run("verify allgather -p 7");
+  const CommandResult odd = run("verify allgather -p 7");
   EXPECT_EQ(odd.exit_code, 0);
   EXPECT_TRUE(contains(odd.out, "allgather/neighbor_exchange                 -        no p")) << odd.out;
   for (const auto& row : nlohmann::json::parse(run("verify allgather -p 7 --json").out)) {
@@ -99,7 +99,7 @@ TEST(Cli, VerifyLeavesOutWhatDoesNotApply) {
 }
 
 TEST(Cli, ListShowsBits) {
-  const Outcome table = run("list --bits -p 4 -c allreduce");
+  const CommandResult table = run("list --bits -p 4 -c allreduce");
   EXPECT_EQ(table.exit_code, 0);
   EXPECT_TRUE(contains(table.out, "allreduce, p = 4\n")) << table.out;
   EXPECT_TRUE(contains(table.out, "  (0+1)+(2+3)\n")) << table.out;
@@ -115,7 +115,8 @@ TEST(Cli, ListShowsBits) {
 
 TEST(Cli, LocalExecutesAndChecks) {
   for (const std::string threads : {"--threads", "--single-thread"}) {
-    const Outcome outcome = run("execute reduce_scatter/circulant -p 6 --count 100 --type int32 --op sum " + threads);
+    const CommandResult outcome =
+        run("execute reduce_scatter/circulant -p 6 --count 100 --type int32 --op sum " + threads);
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_TRUE(contains(outcome.out, "correct")) << outcome.out;
   }
@@ -124,7 +125,7 @@ TEST(Cli, LocalExecutesAndChecks) {
 TEST(Cli, VersionIsThatOfTheLibrary) { EXPECT_EQ(run("--version").out, std::string(circoll_version()) + "\n"); }
 
 TEST(Cli, ListNamesTheCollectivesOnALineEach) {
-  const Outcome outcome = run("list --collectives");
+  const CommandResult outcome = run("list --collectives");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_TRUE(outcome.out.starts_with("allreduce\nreduce\nreduce_scatter_block\n")) << outcome.out;
   EXPECT_TRUE(outcome.out.ends_with("\nalltoallv\nscan\nexscan\n")) << outcome.out;
@@ -176,7 +177,7 @@ TEST(Cli, ShowWritesWhatTheLibraryWrites) {
 }
 
 TEST(Cli, ExplainSaysWhatAndWhy) {
-  const Outcome text = run("explain allreduce -p 64 --bytes 8Ki --type float64 --op sum");
+  const CommandResult text = run("explain allreduce -p 64 --bytes 8Ki --type float64 --op sum");
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_TRUE(contains(text.out, "float64 sum (commutative, not exact)")) << text.out;
   EXPECT_TRUE(contains(text.out, "\nbecause    least predicted time of ")) << text.out;
@@ -189,18 +190,18 @@ TEST(Cli, ExplainSaysWhatAndWhy) {
   const auto allowed = nlohmann::json::parse(run("explain allreduce -p 6 --allow-rank-divergence --json").out);
   for (const auto& out : allowed.at("ruled_out")) EXPECT_NE(out.at("algorithm"), "allreduce/circulant");
   EXPECT_TRUE(contains(run("explain bcast -p 3 --policy native").out, "\nchoice     native\n"));
-  const Outcome own = run("explain allreduce -p 6 --bytes 1Mi --policy classic --noncommutative");
+  const CommandResult own = run("explain allreduce -p 6 --bytes 1Mi --policy classic --noncommutative");
   EXPECT_TRUE(contains(own.out, "the caller's operator (not commutative, not exact)")) << own.out;
   EXPECT_TRUE(contains(own.out, "\nchoice     allreduce/recursive_doubling\n")) << own.out;
 }
 
 TEST(Cli, ExplainReadsRulesAndMachines) {
   const TemporaryFile rules("{\"circoll_rules\": 1,\n\"bcast\": [{\"use\": \"binary:segment=1Ki\"}]}", "rules");
-  const Outcome good = run("explain bcast -p 9 --bytes 4Ki --policy file:" + rules.path);
+  const CommandResult good = run("explain bcast -p 9 --bytes 4Ki --policy file:" + rules.path);
   EXPECT_TRUE(contains(good.out, "\nchoice     bcast/binary:segments=4\n")) << good.out;
   EXPECT_TRUE(contains(good.out, rules.path + ":2: binary:segment=1Ki\n")) << good.out;
   const TemporaryFile wrong("{\"circoll_rules\": 1,\n\"bcast\": [{\"use\": \"binery\"}]}", "wrong");
-  const Outcome bad = run("explain bcast -p 9 --policy file:" + wrong.path + " 2>&1");
+  const CommandResult bad = run("explain bcast -p 9 --policy file:" + wrong.path + " 2>&1");
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_TRUE(contains(bad.out, wrong.path + ":2: bcast has no algorithm 'binery'")) << bad.out;
   const TemporaryFile machine(
@@ -228,7 +229,7 @@ TEST(Cli, CalibrateFitsAndCompares) {
   EXPECT_NEAR(machine.at("f_alpha").get<double>(), 0.5, 1e-6);
   EXPECT_NEAR(machine.at("f_beta").get<double>(), 0.5, 1e-6);
   const TemporaryFile file("", "fitted");
-  const Outcome fitted = run("calibrate " + measured.path + " -o " + file.path);
+  const CommandResult fitted = run("calibrate " + measured.path + " -o " + file.path);
   EXPECT_TRUE(contains(fitted.out, "exchange")) << fitted.out;
   EXPECT_TRUE(contains(fitted.out, "alpha 2 us, beta 1 ns/B")) << fitted.out;
 
@@ -246,7 +247,7 @@ TEST(Cli, CalibrateFitsAndCompares) {
   }
   const TemporaryFile bench(nlohmann::json{{"type", "byte"}, {"op", "bor"}, {"root", 0}, {"rows", rows}}.dump(),
                             "bench");
-  const Outcome compared = run("calibrate --compare " + bench.path + " --machine " + file.path);
+  const CommandResult compared = run("calibrate --compare " + bench.path + " --machine " + file.path);
   EXPECT_EQ(compared.exit_code, 0);
   EXPECT_TRUE(contains(compared.out, "machine m\n")) << compared.out;
   EXPECT_TRUE(contains(compared.out, "auto, as measured: within 10 % in 0 %, within 25 % in 0 %, within 50 % in 100 %"))
@@ -275,7 +276,7 @@ TEST(Cli, GuidelinesAndTuneWriteRules) {
   const TemporaryFile one = launch("g1", 20), two = launch("g2", 21), three = launch("g3", 22);
   const TemporaryFile rules("", "rules");
   const std::string all = one.path + " " + two.path + " " + three.path;
-  const Outcome found = run("guidelines " + all + " --rules " + rules.path);
+  const CommandResult found = run("guidelines " + all + " --rules " + rules.path);
   EXPECT_EQ(found.exit_code, 1);
   EXPECT_TRUE(contains(found.out, "allreduce <= reduce+bcast")) << found.out;
   const std::string ask = "explain allreduce -p 4 --bytes 1024 --policy file:" + rules.path + " ";
@@ -286,7 +287,7 @@ TEST(Cli, GuidelinesAndTuneWriteRules) {
   EXPECT_EQ(run("guidelines --paper " + all).exit_code, 0);
   EXPECT_EQ(run("guidelines --of auto " + all).exit_code, 0);
   EXPECT_EQ(run("guidelines --effect 2 " + all).exit_code, 0);
-  const Outcome few = run("guidelines " + one.path + " " + two.path);
+  const CommandResult few = run("guidelines " + one.path + " " + two.path);
   EXPECT_EQ(few.exit_code, 0);
   EXPECT_TRUE(contains(few.out, "too few launches")) << few.out;
   EXPECT_EQ(run("tune " + all + " -o " + rules.path).exit_code, 0);
@@ -323,7 +324,7 @@ TEST(Cli, CombinesLaunches) {
   EXPECT_NEAR(json.at("rows")[1].at("median_us").get<double>(), 3, 1e-9);
   EXPECT_NEAR(json.at("rows")[1].at("speedup").get<double>(), 1.75, 1e-9);  // of 1.5 and 2
   EXPECT_TRUE(contains(run("merge " + one.path).out, "auto (binomial)"));
-  const Outcome mixed = run("merge " + one.path + " " + other.path + " 2>&1");
+  const CommandResult mixed = run("merge " + one.path + " " + other.path + " 2>&1");
   EXPECT_EQ(mixed.exit_code, 2);
   EXPECT_TRUE(contains(mixed.out, "has measured something else (int32, bor, root 0, started by clock)")) << mixed.out;
   EXPECT_EQ(run("merge " + wrong.path).exit_code, 1);
@@ -333,14 +334,14 @@ TEST(Cli, SegmentsInBytes) {
   EXPECT_EQ(run("show bcast/pipeline:segment=1Ki -p 3 --bytes 3Ki").out,
             run("show bcast/pipeline:segments=3 -p 3").out);
   EXPECT_EQ(run("verify bcast/pipeline:segment=1Ki -p 1..5 --bytes 3Ki").exit_code, 0);
-  const Outcome local = run("execute allreduce/segmented_ring:segment=100 -p 4 --count 100 --type int32");
+  const CommandResult local = run("execute allreduce/segmented_ring:segment=100 -p 4 --count 100 --type int32");
   EXPECT_EQ(local.exit_code, 0);
   EXPECT_TRUE(contains(local.out, "segments=1 ")) << local.out;
 }
 
 TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   const auto expect_misuse = [](const std::string& arguments, std::string_view message) {
-    const Outcome outcome = run(arguments + " 2>&1");
+    const CommandResult outcome = run(arguments + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_TRUE(contains(outcome.out, message)) << arguments << "\n" << outcome.out;
     EXPECT_TRUE(run(arguments + " 2>/dev/null").out.empty()) << "errors go to standard error";

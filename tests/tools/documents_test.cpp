@@ -20,7 +20,7 @@ nlohmann::ordered_json costs() {
     for (const Collective collective : algorithm->collectives) {
       const std::string id = algorithm->id(collective);
       for (const std::string p : {"5", "8", "36"}) {
-        const Outcome outcome = run("cost " + id + " -p " + p + " --bytes 36Ki --json 2>/dev/null");
+        const CommandResult outcome = run("cost " + id + " -p " + p + " --bytes 36Ki --json 2>/dev/null");
         if (outcome.exit_code != 0) continue;  // it does not serve this p
         const auto priced = nlohmann::ordered_json::parse(outcome.out);
         std::string terms;
@@ -45,9 +45,9 @@ TEST(Cli, CostsAreTheOnesOfBefore) {
 }
 
 TEST(Cli, PagesHaveAllAlgorithms) {
-  const Outcome costs_page = run("cost --page");
+  const CommandResult costs_page = run("cost --page");
   EXPECT_EQ(costs_page.exit_code, 0);
-  const Outcome algorithms = run("list --page algorithms");
+  const CommandResult algorithms = run("list --page algorithms");
   EXPECT_EQ(algorithms.exit_code, 0);
   EXPECT_EQ(run("list --page peers").exit_code, 0);
   for (const Algorithm* algorithm : all_algorithms()) {

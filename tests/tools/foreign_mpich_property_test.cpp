@@ -155,7 +155,7 @@ TEST(ForeignMpichProperty, EverySubtreeIsTotalAndShallow) {
     for (int n = 0; n < 30; ++n) rules.push_back(random_rule(random, version));
     const Exported exported =
         export_rules(rules, reader_of(version), {.base = version == Version::v4_0 ? installed() : ""});
-    const mpich::Selection selection =
+    const mpich::SelectionTree selection =
         mpich::make_selection(mpich::parse_tree(exported.files[0].text, "f").tree, version);
     ASSERT_EQ(selection.refusal, "");
     EXPECT_LT(mpich::validation_visits(selection), 1e7);

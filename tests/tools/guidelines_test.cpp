@@ -69,7 +69,7 @@ TEST(Guidelines, AreListedOnce) {
     EXPECT_TRUE(names.insert(to_string(guideline)).second) << to_string(guideline);
     if (!guideline.source.empty()) paper.insert(std::string(guideline.source));
     for (const GuidelineCall& call : guideline.right.calls) {
-      EXPECT_TRUE(call.part != Part::at_root || is_irregular(call.collective));
+      EXPECT_TRUE(call.part != VectorPart::at_root || is_irregular(call.collective));
     }
     if (!guideline.counterpart.empty()) {
       EXPECT_NE(find_algorithm(guideline.left.calls.front().collective, guideline.counterpart), nullptr);

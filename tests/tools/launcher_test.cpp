@@ -13,7 +13,7 @@
 namespace circoll::cli {
 namespace {
 
-Program shell(const std::string& script) { return {.arguments = {"sh", "-c", script}}; }
+ChildProgram shell(const std::string& script) { return {.arguments = {"sh", "-c", script}}; }
 
 TEST(Process, EndsAreTold) {
   const Ending good = run_program(shell("echo out; echo err >&2"));
@@ -33,7 +33,7 @@ TEST(Process, EndsAreTold) {
 
 TEST(Process, LinesComeAsTheyAreWritten) {
   std::vector<std::string> lines;
-  Program program = shell("echo one; printf 'two\\nthree'; printf ' four'");
+  ChildProgram program = shell("echo one; printf 'two\\nthree'; printf ' four'");
   program.on_line = [&](std::string_view line) { lines.emplace_back(line); };
   EXPECT_TRUE(run_program(program).good());
   EXPECT_EQ(lines, (std::vector<std::string>{"one", "two", "three four"}));
@@ -41,7 +41,7 @@ TEST(Process, LinesComeAsTheyAreWritten) {
 
 TEST(Process, LinesOfStandardErrorComeLikewise) {
   std::vector<std::string> lines;
-  Program program = shell("echo one >&2; echo out; printf two >&2");
+  ChildProgram program = shell("echo one >&2; echo out; printf two >&2");
   program.on_error_line = [&](std::string_view line) { lines.emplace_back(line); };
   EXPECT_TRUE(run_program(program).good());
   EXPECT_EQ(lines, (std::vector<std::string>{"one", "two"}));
@@ -59,7 +59,7 @@ TEST(Process, LastLinesAreThoseWithWords) {
 TEST(Process, HasItsOwnEnvironment) {
   setenv("CIRCOLL_TEST_A", "a", 1);
   setenv("CIRCOLL_TEST_B", "b", 1);
-  Program program = shell("echo \"$CIRCOLL_TEST_A,$CIRCOLL_TEST_B,$CIRCOLL_TEST_C\"; cat");
+  ChildProgram program = shell("echo \"$CIRCOLL_TEST_A,$CIRCOLL_TEST_B,$CIRCOLL_TEST_C\"; cat");
   program.environment = {{"CIRCOLL_TEST_A", std::nullopt}, {"CIRCOLL_TEST_C", "c"}};
   EXPECT_EQ(run_program(program).out, ",b,c\n");  // and cat has nothing to read
   unsetenv("CIRCOLL_TEST_A");
@@ -67,7 +67,7 @@ TEST(Process, HasItsOwnEnvironment) {
 }
 
 TEST(Process, IsEndedWithAllThatItStarted) {
-  Program program = shell("sleep 97 & echo $!; wait");
+  ChildProgram program = shell("sleep 97 & echo $!; wait");
   program.limit = std::chrono::milliseconds(300);
   const Ending ending = run_program(program);
   EXPECT_EQ(ending.how, Ending::How::timed_out);
@@ -81,7 +81,7 @@ TEST(Process, IsEndedWithAllThatItStarted) {
 TEST(Process, IsEndedBySignals) {
   const Interruptible guard;
   EXPECT_FALSE(interrupted());
-  Program program = shell("sleep 98");
+  ChildProgram program = shell("sleep 98");
   program.on_tick = [] { std::raise(SIGINT); };
   EXPECT_EQ(run_program(program).how, Ending::How::interrupted);
   EXPECT_TRUE(interrupted());

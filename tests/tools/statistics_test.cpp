@@ -38,7 +38,7 @@ TEST(Statistics, Quantiles) {
 TEST(Statistics, IntervalsOfMedians) {
   const auto ranks = [](int n) {
     const std::vector<double> values = one_to(n);
-    const Interval interval = median_interval(values);
+    const ConfidenceInterval interval = median_interval(values);
     return std::pair(static_cast<int>(interval.low), static_cast<int>(interval.high));
   };
   EXPECT_EQ(ranks(1), std::pair(1, 1));
@@ -60,7 +60,7 @@ TEST(Statistics, IntervalsHoldTheMedianAsOftenAsTheySay) {
       std::vector<double> values(n);
       for (double& value : values) value = draw(random);
       std::sort(values.begin(), values.end());
-      const Interval interval = median_interval(values);
+      const ConfidenceInterval interval = median_interval(values);
       if (interval.low <= std::log(2.0) && std::log(2.0) <= interval.high) ++held;
     }
     EXPECT_GE(held, trials * 94 / 100) << n;  // at least 95 %, less what chance takes in 4000 trials

@@ -168,8 +168,8 @@ struct Partners {
 
 /// Finds the first and the last rank of other nodes, and the first of rank 0's. On one node they are 1 and p-1.
 Partners partners(int rank, int size) {
-  std::vector<mpi::Whereabouts> ranks;
-  must(mpi::gather_whereabouts(MPI_COMM_WORLD, rank, size, &ranks));
+  std::vector<mpi::RankLocation> ranks;
+  must(mpi::gather_locations(MPI_COMM_WORLD, rank, size, &ranks));
   const std::vector<Rank> node_of = mpi::nodes_of(ranks);
   const auto begin = node_of.begin() + 1;
   const auto inside = std::find(begin, node_of.end(), node_of[0]);

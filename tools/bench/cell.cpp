@@ -221,8 +221,8 @@ Runner::Runner(const Options& options, Collective collective, const std::string&
   }
 }
 
-mpi::Outcome Runner::execute(const mpi::Call& call) const {
-  mpi::Outcome outcome;
+mpi::CallResult Runner::execute(const mpi::Call& call) const {
+  mpi::CallResult outcome;
   if (choice_ == nullptr) {
     outcome.error = mpi::call_native(call);
   } else {
@@ -234,7 +234,7 @@ mpi::Outcome Runner::execute(const mpi::Call& call) const {
 
 std::string Runner::served(const mpi::Call& call) const {
   arm();
-  mpi::Outcome outcome;
+  mpi::CallResult outcome;
   try {
     outcome = execute(call);
   } catch (const MpiError&) {

@@ -63,7 +63,7 @@ class Runner {
 
  private:
   /// Throws MpiError.
-  mpi::Outcome execute(const mpi::Call& call) const;  // NOLINT(modernize-use-nodiscard): what it does is the point
+  mpi::CallResult execute(const mpi::Call& call) const;  // NOLINT(modernize-use-nodiscard): what it does is the point
 
   const mpi::InternedChoice* choice_ = nullptr;  ///< nullptr: native
   const native::Forced* forced_ = nullptr;       ///< by an algorithm that the library is made to use

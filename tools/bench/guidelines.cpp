@@ -87,7 +87,7 @@ GuidelineCalls::GuidelineCalls(const Options& options, GuidelineMemory& memory, 
 void GuidelineCalls::add(const Options& options, const GuidelineCall& what, std::size_t index,
                          const std::string& algorithm) {
   const Collective collective = what.collective;
-  const bool half = what.part == Part::half;
+  const bool half = what.part == VectorPart::half;
   const Count block = half ? (memory_->elements + 1) / 2 : memory_->elements;
   const Count vector = block * memory_->size;
   // Halves lie side by side; other calls go on with what the one before has made.
@@ -101,7 +101,7 @@ void GuidelineCalls::add(const Options& options, const GuidelineCall& what, std:
   one.counts.assign(static_cast<std::size_t>(memory_->size), block);
   one.displs.resize(one.counts.size());
   for (std::size_t i = 0; i < one.displs.size(); ++i) one.displs[i] = static_cast<Count>(i) * block;
-  if (what.part == Part::at_root) {
+  if (what.part == VectorPart::at_root) {
     std::ranges::fill(one.counts, 0);
     std::ranges::fill(one.displs, 0);
     one.counts[static_cast<std::size_t>(options.root)] = vector;
@@ -190,7 +190,7 @@ std::vector<std::string> algorithms_of_side(const Options& options, const Wanted
     std::erase_if(names, [&](const std::string& name) { return std::ranges::find(others, name) == others.end(); });
   }
   const GuidelineCall& first = what.side.calls.front();
-  if (what.left && what.side.calls.size() == 1 && first.part == Part::whole) {
+  if (what.left && what.side.calls.size() == 1 && first.part == VectorPart::whole) {
     for (std::string& name : library_algorithms_for(options, first.collective, size, bytes)) {
       names.push_back(std::move(name));
     }

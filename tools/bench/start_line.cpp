@@ -28,8 +28,8 @@ bool is_crowded(MPI_Comm comm) {
   int rank = 0, size = 1;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
-  std::vector<mpi::Whereabouts> ranks;
-  return mpi::gather_whereabouts(comm, rank, size, &ranks) == MPI_SUCCESS && mpi::placement_from(ranks).crowded;
+  std::vector<mpi::RankLocation> ranks;
+  return mpi::gather_locations(comm, rank, size, &ranks) == MPI_SUCCESS && mpi::placement_from(ranks).crowded;
 }
 
 /// A part of that time, at most.

@@ -25,7 +25,7 @@ namespace {
 
 struct Figures {
   double median = 0, min = 0, p95 = 0;  // seconds
-  Interval interval{};                  // of the median
+  ConfidenceInterval interval{};        // of the median
 };
 
 Figures figures_of(std::vector<double> seconds) {

@@ -51,7 +51,7 @@ std::string installed_bench(const MpiLibrary& mpi) {
 /// Starts ranks and hands on what they print. If the launcher refuses, the last line is the cause and the remedy. The
 /// result is the exit code.
 int start_ranks(const std::vector<std::string>& command, long ranks) {
-  Program program{.arguments = command, .limit = std::chrono::hours(24 * 365)};
+  ChildProgram program{.arguments = command, .limit = std::chrono::hours(24 * 365)};
   program.on_line = [](std::string_view line) { print(std::string(line) + "\n"); };
   program.on_error_line = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
   const Interruptible interruptible;

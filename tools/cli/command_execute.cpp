@@ -111,7 +111,7 @@ bool execute_file(const ExecuteOptions& options) {
     const Op op = job.op.predefined();
     require_fits(proven, {.commutative = is_commutative(op), .idempotent = is_idempotent(op)});
   }
-  const local::Outcome outcome = local::execute_schedules(
+  const local::JobResult outcome = local::execute_schedules(
       job, proven.file.ranks, options.threads ? local::Mode::threads : local::Mode::single_thread);
   const Report report{.id = first.id,
                       .params = first.shape.params,
@@ -127,7 +127,7 @@ bool execute(const ExecuteOptions& options) {
   const local::Job job = job_of(options, parse_selection(options.id).collective);
   const Selection selection = selection_of(options, job);
   const local::Mode mode = options.threads ? local::Mode::threads : local::Mode::single_thread;
-  const local::Outcome outcome = local::execute_all(job, selection, mode);
+  const local::JobResult outcome = local::execute_all(job, selection, mode);
   const Report report{.id = selection.id(),
                       .params = selection.params,
                       .wrong = oracle::check(job, outcome, selection.algorithm->guarantees.same_bits),

@@ -181,7 +181,7 @@ void add_guidelines(CLI::App& app, Context& context) {
       "  circoll guidelines [1-5].json --of auto --paper\n"
       "  circoll guidelines [1-5].json --rules rules.json\n"
       "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program\n"
-      "  circoll guidelines [1-5].json --export openmpi-4.1 -o mended.conf    # after: circoll bench --guidelines\n"
+      "  circoll guidelines [1-5].json --export openmpi-4.1 -o repaired.conf    # after: circoll bench --guidelines\n"
       "                                   #   --native-algorithms");
   command->callback([options, &context] { run(*options, context); });
 }

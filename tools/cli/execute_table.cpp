@@ -85,7 +85,7 @@ void compute_directly(const local::Job& job, const Buffers& inputs, std::size_t 
   }
 }
 
-local::Call call_of(const local::Job& job, const local::Outcome& outcome, Buffers& outputs, std::size_t rank,
+local::Call call_of(const local::Job& job, const local::JobResult& outcome, Buffers& outputs, std::size_t rank,
                     const std::vector<Count>& counts) {
   local::Call call;
   call.collective = job.collective;
@@ -110,7 +110,7 @@ Row measure(Collective collective, Rank ranks, Count bytes) {
   job.counts = {has_one_vector(collective) ? elements : std::max(Count{bytes > 0 ? 1 : 0}, elements / ranks)};
   const std::vector<Count> counts(p, job.counts[0]);
 
-  local::Outcome outcome;
+  local::JobResult outcome;
   Buffers direct(p);
   for (Rank rank = 0; rank < ranks; ++rank) {
     outcome.inputs.emplace_back(static_cast<std::size_t>(job.input_elements(rank) * job.element_bytes()));

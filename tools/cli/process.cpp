@@ -51,7 +51,7 @@ class Pipe {
 };
 
 /// The environment of this process with a program's changes.
-std::vector<std::string> environment_of(const Program& program) {
+std::vector<std::string> environment_of(const ChildProgram& program) {
   std::vector<std::string> all;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
@@ -93,7 +93,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 /// A program under way.
 class Running {
  public:
-  explicit Running(const Program& program) : program_(program) {}
+  explicit Running(const ChildProgram& program) : program_(program) {}
 
   Ending run() {
     if (start()) {
@@ -230,7 +230,7 @@ class Running {
     }
   }
 
-  const Program& program_;
+  const ChildProgram& program_;
   Ending ending_{};
   Pipe out_, err_;
   pid_t child_ = -1;
@@ -256,7 +256,7 @@ std::vector<std::string> last_lines_of(std::string_view text, std::size_t most) 
 
 }  // namespace
 
-Ending run_program(const Program& program) { return Running(program).run(); }
+Ending run_program(const ChildProgram& program) { return Running(program).run(); }
 
 std::string how_ended(const Ending& ending) {
   switch (ending.how) {

@@ -12,7 +12,7 @@
 namespace circoll::cli {
 
 /// A program to be run, found on PATH unless its name has a slash.
-struct Program {
+struct ChildProgram {
   std::vector<std::string> arguments{};  ///< the first one is its name
   /// Variables that it has otherwise than this process; no value: not at all.
   std::vector<std::pair<std::string, std::optional<std::string>>> environment{};
@@ -41,7 +41,7 @@ struct Ending {
 
 /// Runs a program to its end, without a terminal and in a process group of its own. A program that is ended too early
 /// has the signal SIGTERM and five seconds, so that a launcher can end its ranks, and then SIGKILL with its group.
-[[nodiscard]] Ending run_program(const Program& program);
+[[nodiscard]] Ending run_program(const ChildProgram& program);
 
 /// The end as a part of a sentence: "ended with exit code 1".
 [[nodiscard]] std::string how_ended(const Ending& ending);

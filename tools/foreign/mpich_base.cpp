@@ -33,7 +33,7 @@ std::string first_leaf(const Tree& tree, std::string_view start) {
 /// Throws unless the version accepts the tree and finds an algorithm for each collective.
 void require_whole(const Tree& tree, Version version) {
   const std::string of = "the base is no tree of MPICH " + std::string(to_string(version)) + ": ";
-  const Selection selection = make_selection(tree, version);
+  const SelectionTree selection = make_selection(tree, version);
   if (!selection.refusal.empty()) refuse(of + selection.refusal);
   if (ends_calls(selection)) refuse(of + "some calls find no algorithm in it");
   for (const std::string_view name : tree_collectives()) {

@@ -43,8 +43,8 @@ std::vector<Tree> movable(const std::vector<Tree>& members, Version version, boo
 
 class Cells {
  public:
-  Cells(std::vector<const Sayable*> rules, Collective collective, bool nonblocking, const std::vector<Tree>& otherwise,
-        Version version)
+  Cells(std::vector<const Expressible*> rules, Collective collective, bool nonblocking,
+        const std::vector<Tree>& otherwise, Version version)
       : rules_(std::move(rules)),
         collective_(collective),
         nonblocking_(nonblocking),
@@ -61,8 +61,8 @@ class Cells {
   /// The starts of intervals between which no rule begins or ends.
   [[nodiscard]] std::vector<Count> starts(Range Rule::*range, Count least) const {
     std::set<Count> bounds{least};
-    for (const Sayable* sayable : rules_) {
-      const Range& r = sayable->rule.*range;
+    for (const Expressible* expressible : rules_) {
+      const Range& r = expressible->rule.*range;
       if (r.from > least) bounds.insert(r.from);
       if (r.to < std::numeric_limits<std::int32_t>::max() && r.to >= least) bounds.insert(r.to + 1);
     }
@@ -98,8 +98,8 @@ class Cells {
   }
 
   [[nodiscard]] std::vector<Tree> by_nodes(Region region) const {
-    const bool told =
-        std::ranges::any_of(rules_, [](const Sayable* s) { return s->rule.nodes.from > 1 || s->rule.nodes.to == 1; });
+    const bool told = std::ranges::any_of(
+        rules_, [](const Expressible* s) { return s->rule.nodes.from > 1 || s->rule.nodes.to == 1; });
     region.one_node = false;
     std::vector<Tree> several = by_per_node(region);
     if (!told) return several;
@@ -129,7 +129,7 @@ class Cells {
     if (!is_defined(Test::in_place, circoll::to_string(collective_))) return by_bytes(region);
     region.in_place = true;
     // In place no size may be tested: the send type need not be given.
-    const Sayable* const rule = of(region);
+    const Expressible* const rule = of(region);
     std::vector<Tree> in_place =
         rule != nullptr && rule->rule.bytes.from <= 0 && rule->rule.bytes.to == unbounded ? serve(region) : otherwise_;
     region.in_place = false;
@@ -144,8 +144,8 @@ class Cells {
   }
 
   /// The first rule for a region, which no rule holds in part.
-  [[nodiscard]] const Sayable* of(const Region& region) const {
-    const auto holds_region = [&](const Sayable* s) {
+  [[nodiscard]] const Expressible* of(const Region& region) const {
+    const auto holds_region = [&](const Expressible* s) {
       const Rule& rule = s->rule;
       return rule.ranks.holds(region.ranks.from) && rule.ranks_per_node.holds(region.per_node.from) &&
              (region.one_node ? rule.nodes.from <= 1 : rule.nodes.to > 1) && rule.bytes.holds(region.bytes.from) &&
@@ -156,7 +156,7 @@ class Cells {
   }
 
   [[nodiscard]] std::vector<Tree> serve(const Region& region) const {
-    const Sayable* const rule = of(region);
+    const Expressible* const rule = of(region);
     if (rule == nullptr || !rule->leaves) return otherwise_;
     // Of the nonblocking collective's tree, rules of the blocking one's own algorithms say nothing.
     const bool through = !rule->leaves->nonblocking.empty();
@@ -179,7 +179,7 @@ class Cells {
     return members;
   }
 
-  std::vector<const Sayable*> rules_;
+  std::vector<const Expressible*> rules_;
   Collective collective_;
   bool nonblocking_;
   std::vector<Tree> otherwise_;
@@ -188,11 +188,11 @@ class Cells {
 
 }  // namespace
 
-std::vector<Tree> cells(std::span<const Sayable> rules, Collective collective, bool nonblocking,
+std::vector<Tree> cells(std::span<const Expressible> rules, Collective collective, bool nonblocking,
                         const std::vector<Tree>& otherwise, Version version) {
-  std::vector<const Sayable*> own;
-  for (const Sayable& sayable : rules) {
-    if (sayable.rule.collective == collective) own.push_back(&sayable);
+  std::vector<const Expressible*> own;
+  for (const Expressible& expressible : rules) {
+    if (expressible.rule.collective == collective) own.push_back(&expressible);
   }
   if (own.empty()) return {};
   return Cells(std::move(own), collective, nonblocking, otherwise, version).make();

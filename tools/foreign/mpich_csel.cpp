@@ -84,7 +84,7 @@ class Maker {
  public:
   explicit Maker(Version version) { selection_.version = version; }
 
-  Selection make(const Tree& tree) {
+  SelectionTree make(const Tree& tree) {
     selection_.root = chain(tree);
     if (selection_.root < 0) refuse(tree.line, "there is no tree in it, and MPICH uses memory that nobody has set");
     return std::move(selection_);
@@ -184,10 +184,10 @@ class Maker {
     return node;
   }
 
-  Selection selection_{};
+  SelectionTree selection_{};
 };
 
-double visits(const Selection& selection, int node) {
+double visits(const SelectionTree& selection, int node) {
   double all = 0;
   for (; node >= 0; node = selection.at(node).failure) {
     all += 1;
@@ -236,8 +236,8 @@ std::string_view name_of(Test test) {
 
 bool is_of_communicator(Test test) { return test >= Test::intra && test <= Test::consecutive; }
 
-Selection make_selection(const Tree& tree, Version version) { return Maker(version).make(tree); }
+SelectionTree make_selection(const Tree& tree, Version version) { return Maker(version).make(tree); }
 
-double validation_visits(const Selection& selection) { return visits(selection, selection.root); }
+double validation_visits(const SelectionTree& selection) { return visits(selection, selection.root); }
 
 }  // namespace circoll::foreign::mpich

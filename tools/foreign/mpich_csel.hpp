@@ -68,7 +68,7 @@ struct Node {
 };
 
 /// A tree as MPICH has read it.
-struct Selection {
+struct SelectionTree {
   Version version = Version::v4_0;
   std::vector<Node> nodes{};
   int root = -1;
@@ -78,10 +78,10 @@ struct Selection {
   [[nodiscard]] const Node& at(int node) const { return nodes[static_cast<std::size_t>(node)]; }
 };
 
-[[nodiscard]] Selection make_selection(const Tree& tree, Version version);
+[[nodiscard]] SelectionTree make_selection(const Tree& tree, Version version);
 
 /// The visits of nodes by MPICH's check of the tree in MPI_Init, which goes down twice at each.
-[[nodiscard]] double validation_visits(const Selection& selection);
+[[nodiscard]] double validation_visits(const SelectionTree& selection);
 
 /// A call of a collective by its name in the tree ("ibcast"), with what a search sees.
 struct Question {
@@ -98,7 +98,7 @@ struct Found {
 };
 
 /// Searches as MPICH does: first the tests of the communicator, when it is created, then the others.
-[[nodiscard]] Found search(const Selection& selection, const Question& question);
+[[nodiscard]] Found search(const SelectionTree& selection, const Question& question);
 
 /// True if MPICH has a definition of the test for the collective; where it has none it ends the program.
 [[nodiscard]] bool is_defined(Test test, std::string_view collective);
@@ -109,10 +109,10 @@ struct Found {
 
 /// Warnings about a tree that MPICH accepts, in the order of lines. They are about tests that end the program or are
 /// never reached, chains that run out, algorithms that wrong calls come to, and parameters that are missing.
-[[nodiscard]] std::vector<Warning> lint(const Selection& selection);
+[[nodiscard]] std::vector<Warning> lint(const SelectionTree& selection);
 
 /// True if calls can come to the end of a chain, or to a test that is undefined for them.
-[[nodiscard]] bool ends_calls(const Selection& selection);
+[[nodiscard]] bool ends_calls(const SelectionTree& selection);
 
 /// The reasons why an algorithm is wrong for a call; empty if it is right.
 [[nodiscard]] std::vector<std::string> wrong_calls(const Needs& needs, const Call& call);

@@ -107,7 +107,7 @@ class SelectionFile final : public TuningFile {
   }
 
   std::string source_;
-  Selection selection_{};
+  SelectionTree selection_{};
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ std::string without_whole_pages(std::string text) {
 }
 
 /// Puts rules into the tree of a collective; true if that changed it.
-bool replace(Tree& selection, std::span<const Sayable> rules, Collective collective, bool nonblocking,
+bool replace(Tree& selection, std::span<const Expressible> rules, Collective collective, bool nonblocking,
              Version version) {
   const std::string key =
       "collective=" + std::string(nonblocking ? "i" : "") + std::string(circoll::to_string(collective));
@@ -41,12 +41,12 @@ bool replace(Tree& selection, std::span<const Sayable> rules, Collective collect
 }
 
 /// Adds what makes ch4 ask the tree about the user's communicators, or says that it does not.
-void add_levels(const Base& base, const std::vector<Collective>& replaced, std::span<const Sayable> rules,
+void add_levels(const Base& base, const std::vector<Collective>& replaced, std::span<const Expressible> rules,
                 Exported& exported) {
   std::vector<Collective> divided;
   for (const Collective collective : replaced) {
     const bool is_composed = std::ranges::find(composed, collective) != composed.end();
-    const bool shared = std::ranges::any_of(rules, [&](const Sayable& s) {
+    const bool shared = std::ranges::any_of(rules, [&](const Expressible& s) {
       return s.rule.collective == collective && s.leaves && s.rule.ranks_per_node.to > 1;
     });
     if (is_composed && shared) divided.push_back(collective);
@@ -86,10 +86,12 @@ void add_levels(const Base& base, const std::vector<Collective>& replaced, std::
 }
 
 /// The decisions that the file must come to: the rule's algorithm where it is right, else the base's.
-std::function<std::string(const Call&)> meaning(std::vector<Sayable> rules, const Base& base, const Reader& reader) {
+std::function<std::string(const Call&)> meaning(std::vector<Expressible> rules, const Base& base,
+                                                const Reader& reader) {
   std::shared_ptr<const TuningFile> before = read_selection(to_json(base.selection), "the base", reader);
   return [rules = std::move(rules), before](const Call& call) {
-    const auto found = std::ranges::find_if(rules, [&](const Sayable& sayable) { return holds(sayable.rule, call); });
+    const auto found =
+        std::ranges::find_if(rules, [&](const Expressible& expressible) { return holds(expressible.rule, call); });
     const bool right = found != rules.end() && found->leaves && wrong_calls(found->needs, call).empty();
     if (!right) return before->decide(call).algorithm;
     const Leaves& leaves = *found->leaves;
@@ -103,7 +105,7 @@ Written write_selection(std::span<const Rule> rules, const Reader& reader, const
   const std::optional<Version> version = version_of(reader.id);
   check(version.has_value(), "a reader of MPICH has an unknown version");
   const Base base = base_of(options.base, *version);
-  SayableRules said = sayable(rules, *version);
+  ExpressibleRules said = expressible(rules, *version);
 
   Written written;
   Exported& exported = written.exported;
@@ -113,7 +115,7 @@ Written write_selection(std::span<const Rule> rules, const Reader& reader, const
   std::vector<Collective> replaced;
   for (const Collective collective : all_collectives) {
     const bool blocking = replace(selection, said.rules, collective, false, *version);
-    const bool through = std::ranges::any_of(said.rules, [&](const Sayable& s) {
+    const bool through = std::ranges::any_of(said.rules, [&](const Expressible& s) {
       return s.rule.collective == collective && s.leaves && !s.leaves->nonblocking.empty();
     });
     if (through) replace(selection, said.rules, collective, true, *version);
@@ -129,9 +131,9 @@ Written write_selection(std::span<const Rule> rules, const Reader& reader, const
         "MPICH's own choices; give the library as base to keep these.");
   add_side_file(exported, reader, options);
 
-  for (const Sayable& sayable : said.rules) {
-    written.said.push_back(sayable.rule);
-    if (!sayable.leaves && !sayable.by_variable) written.said.back().algorithm.clear();
+  for (const Expressible& expressible : said.rules) {
+    written.said.push_back(expressible.rule);
+    if (!expressible.leaves && !expressible.by_variable) written.said.back().algorithm.clear();
   }
   written.meant = meaning(std::move(said.rules), base, reader);
   return written;

@@ -39,14 +39,14 @@ bool is_number(Test subject) {
 }
 
 /// The values of a subject that reach a place; 0 and 1 are no and yes.
-struct Interval {
+struct PassedValues {
   std::int64_t least = 0;
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
 /// The values of all subjects that reach a place.
 struct Reached {
-  std::array<Interval, static_cast<std::size_t>(Test::any)> values{};  ///< by subject
+  std::array<PassedValues, static_cast<std::size_t>(Test::any)> values{};  ///< by subject
   bool message_tested = false;
   bool inter = false;
   bool dead = false;
@@ -56,16 +56,16 @@ struct Reached {
       if (!is_number(static_cast<Test>(i))) values.at(i).most = 1;
     }
   }
-  Interval& of(Test subject) { return values.at(static_cast<std::size_t>(subject)); }
+  PassedValues& of(Test subject) { return values.at(static_cast<std::size_t>(subject)); }
   [[nodiscard]] bool is(Test subject, std::int64_t value) const {
-    const Interval& interval = values.at(static_cast<std::size_t>(subject));
+    const PassedValues& interval = values.at(static_cast<std::size_t>(subject));
     return interval.least == value && interval.most == value;
   }
 };
 
 class Lint {
  public:
-  explicit Lint(const Selection& selection) : selection_(selection) {}
+  explicit Lint(const SelectionTree& selection) : selection_(selection) {}
 
   [[nodiscard]] bool ends() const { return ends_; }
 
@@ -149,7 +149,7 @@ class Lint {
     if (!is_of_communicator(n.condition.test) && n.condition.test != Test::collective) reached.message_tested = true;
     const Test subject = subject_of(n.condition);
     if (subject == Test::unknown) return;
-    Interval& interval = reached.of(subject);
+    PassedValues& interval = reached.of(subject);
     if (is_number(subject)) {
       const bool strict = n.condition.test == Test::ppn_lt || n.condition.test == Test::average_lt ||
                           n.condition.test == Test::total_lt ||
@@ -253,7 +253,7 @@ class Lint {
                      std::string(to_string(selection_.version)) + ": '" + value + "' means kary");
   }
 
-  const Selection& selection_;
+  const SelectionTree& selection_;
   std::string collective_{};
   bool ends_ = false;
   std::vector<Warning> warnings_{};
@@ -261,9 +261,9 @@ class Lint {
 
 }  // namespace
 
-std::vector<Warning> lint(const Selection& selection) { return Lint(selection).run(); }
+std::vector<Warning> lint(const SelectionTree& selection) { return Lint(selection).run(); }
 
-bool ends_calls(const Selection& selection) {
+bool ends_calls(const SelectionTree& selection) {
   Lint lint(selection);
   (void)lint.run();
   return lint.ends();

@@ -21,7 +21,7 @@ Count times(Count a, Count b) {
 
 class Search {
  public:
-  Search(const Selection& selection, const Question& question)
+  Search(const SelectionTree& selection, const Question& question)
       : selection_(selection), call_(question.call), collective_(question.collective) {}
 
   Found run() {
@@ -188,7 +188,7 @@ class Search {
     if (std::ranges::find(found_.notes, text) == found_.notes.end()) found_.notes.push_back(text);
   }
 
-  const Selection& selection_;
+  const SelectionTree& selection_;
   const Call& call_;
   const std::string& collective_;
   Found found_{};
@@ -196,7 +196,7 @@ class Search {
 
 }  // namespace
 
-Found search(const Selection& selection, const Question& question) { return Search(selection, question).run(); }
+Found search(const SelectionTree& selection, const Question& question) { return Search(selection, question).run(); }
 
 std::string_view blocking_name(std::string_view collective) {
   return collective.starts_with('i') ? collective.substr(1) : collective;

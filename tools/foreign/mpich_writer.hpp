@@ -35,20 +35,20 @@ struct Base {
 
 /// A rule as the tree will have it. Without leaves the library decides. It also decides where the tree cannot express
 /// a rule, for all calls that the tree cannot tell from those of the rule.
-struct Sayable {
+struct Expressible {
   Rule rule{};
   std::optional<Leaves> leaves{};
   Needs needs{};
   bool by_variable = false;  ///< control variables say it
 };
 
-struct SayableRules {
-  std::vector<Sayable> rules{};  ///< in order; the first that holds counts
+struct ExpressibleRules {
+  std::vector<Expressible> rules{};  ///< in order; the first that holds counts
   std::vector<std::string> losses{};
   std::vector<std::string> settings{};  ///< control variables that say what the tree cannot, as lines for the shell
 };
 
-[[nodiscard]] SayableRules sayable(std::span<const Rule> rules, Version version);
+[[nodiscard]] ExpressibleRules expressible(std::span<const Rule> rules, Version version);
 
 /// The test of sizes whose value is the bytes of the vector. Nothing if there is none for the collective.
 [[nodiscard]] std::optional<Test> size_test(Collective collective);
@@ -63,7 +63,7 @@ struct SayableRules {
 
 /// The members of a collective's tree for intracommunicators, by its blocking or nonblocking name. Calls that no rule
 /// holds, or that a rule's algorithm is wrong for, get `otherwise`. Empty if that is all calls.
-[[nodiscard]] std::vector<Tree> cells(std::span<const Sayable> rules, Collective collective, bool nonblocking,
+[[nodiscard]] std::vector<Tree> cells(std::span<const Expressible> rules, Collective collective, bool nonblocking,
                                       const std::vector<Tree>& otherwise, Version version);
 
 }  // namespace circoll::foreign::mpich

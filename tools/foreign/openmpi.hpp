@@ -49,8 +49,8 @@ inline constexpr std::int64_t collectives_in_files = 22;  ///< COLLCOUNT: ids ar
 
 /// Rules as the formats can say them, on ranges of ranks and bytes, whatever the operator. Rules that are left
 /// out or narrowed are added to `losses`. With `distributions`, one node and one rank per node can be said, too.
-[[nodiscard]] std::vector<Rule> sayable(std::span<const Rule> rules, Version version, const ExportOptions& options,
-                                        bool distributions, std::vector<std::string>& losses);
+[[nodiscard]] std::vector<Rule> expressible(std::span<const Rule> rules, Version version, const ExportOptions& options,
+                                            bool distributions, std::vector<std::string>& losses);
 /// Warnings about an algorithm that a file names for a range of ranks.
 [[nodiscard]] std::vector<Warning> warnings_of(Collective collective, std::int64_t number, std::int64_t segment_bytes,
                                                const Range& ranks, Version version, std::size_t line);

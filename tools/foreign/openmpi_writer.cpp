@@ -121,7 +121,7 @@ Written write_openmpi_classic(std::span<const Rule> rules, const Reader& reader,
   Written written;
   std::vector<std::string>& losses = written.exported.losses;
   losses = options.losses;
-  written.said = sayable(rules, version, options, false, losses);
+  written.said = expressible(rules, version, options, false, losses);
   std::string body;
   int collectives = 0;
   bool portable = true;
@@ -165,7 +165,7 @@ Written write_openmpi_classic(std::span<const Rule> rules, const Reader& reader,
 Written write_openmpi_json(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options) {
   Written written;
   written.exported.losses = options.losses;
-  written.said = sayable(rules, Version::v60, options, true, written.exported.losses);
+  written.said = expressible(rules, Version::v60, options, true, written.exported.losses);
   std::string lists;
   for (const Collective collective : all_collectives) {
     const bool something = std::ranges::any_of(

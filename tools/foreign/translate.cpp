@@ -15,7 +15,7 @@
 namespace circoll::foreign {
 namespace {
 
-Range range_of(const select::Interval& interval) {
+Range range_of(const select::ValueRange& interval) {
   return {interval.from, interval.to == unbounded ? unbounded : interval.to - 1};
 }
 
@@ -35,7 +35,7 @@ constexpr select::OpSet commuting = [] {
 constexpr select::OpSet uncommuting = select::all_ops & ~commuting;
 
 bool same_ranges(const select::Rule& a, const select::Rule& b) {
-  const auto same = [](const select::Interval& x, const select::Interval& y) {
+  const auto same = [](const select::ValueRange& x, const select::ValueRange& y) {
     return x.from == y.from && x.to == y.to;
   };
   return same(a.p, b.p) && same(a.nodes, b.nodes) && same(a.ranks_per_node, b.ranks_per_node) && same(a.bytes, b.bytes);

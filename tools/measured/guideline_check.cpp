@@ -141,8 +141,8 @@ class Fixes {
   [[nodiscard]] double saved_on_the_right(const Finding& finding) {
     double saved_s = 0;
     for (const GuidelineCall& call : finding.guideline->right.calls) {
-      if (call.part == Part::at_root) continue;  // another collective by the rules
-      const Count bytes = call.part == Part::half ? (finding.right_bytes + 1) / 2 : finding.right_bytes;
+      if (call.part == VectorPart::at_root) continue;  // another collective by the rules
+      const Count bytes = call.part == VectorPart::half ? (finding.right_bytes + 1) / 2 : finding.right_bytes;
       const Fix* const fix = find(call.collective, finding.p, bytes);
       saved_s += fix != nullptr ? fix->saved_s() : 0;
     }

@@ -6,14 +6,15 @@ namespace {
 
 using enum Collective;
 
-GuidelineSide side(std::initializer_list<Collective> collectives, Part part = Part::whole, Local local = Local::none) {
+GuidelineSide side(std::initializer_list<Collective> collectives, VectorPart part = VectorPart::whole,
+                   Local local = Local::none) {
   GuidelineSide side{.calls = {}, .local = local};
   for (const Collective collective : collectives) side.calls.push_back({collective, part});
   return side;
 }
 
 std::vector<Guideline> all() {
-  constexpr Part whole = Part::whole;
+  constexpr VectorPart whole = VectorPart::whole;
   constexpr Local block = Local::copy_block, vector = Local::copy_vector;
   std::vector<Guideline> list;
   const auto add = [&](std::string_view source, GuidelineSide left, GuidelineSide right,
@@ -28,8 +29,8 @@ std::vector<Guideline> all() {
   add("(4)", side({allreduce}), side({reduce_scatter_block, allgather}), "circulant_rsag");
   add("(5)", side({reduce}), side({allreduce}));
   // Printed as an equivalence: both ways.
-  add("(6)", side({reduce}), side({reduce_scatter}, Part::at_root));
-  add("(6)", side({reduce_scatter}, Part::at_root), side({reduce}));
+  add("(6)", side({reduce}), side({reduce_scatter}, VectorPart::at_root));
+  add("(6)", side({reduce_scatter}, VectorPart::at_root), side({reduce}));
 
   add("", side({allgather}), side({gather, bcast}), "gather_bcast");
   add("", side({allgather}), side({alltoall}, whole, vector), "linear");
@@ -39,7 +40,7 @@ std::vector<Guideline> all() {
   add("", side({allreduce}), side({reduce, bcast}), "nonoverlapping");
   add("", side({alltoall}), side({alltoallv}));
   add("", side({bcast}), side({scatter, allgather}), "scatter_allgather");
-  add("", side({bcast}), side({allgatherv}, Part::at_root));
+  add("", side({bcast}), side({allgatherv}, VectorPart::at_root));
   add("", side({gather}), side({allgather}));
   add("", side({gather}), side({gatherv}));
   add("", side({gather}), side({reduce}, whole, vector));
@@ -52,7 +53,7 @@ std::vector<Guideline> all() {
   for (const Collective collective : all_collectives) {
     if (collective == barrier) continue;
     const GuidelineSide one = side({collective});
-    list.push_back({Relation::split, {}, one, side({collective, collective}, Part::half), {}});
+    list.push_back({Relation::split, {}, one, side({collective, collective}, VectorPart::half), {}});
     list.push_back({Relation::monotony, {}, one, one, {}});
   }
   return list;
@@ -65,8 +66,8 @@ std::string to_string(const GuidelineSide& side) {
   for (const GuidelineCall& call : side.calls) {
     if (!text.empty()) text += "+";
     text += to_string(call.collective);
-    if (call.part == Part::half) text += "/2";
-    if (call.part == Part::at_root) text += "@root";
+    if (call.part == VectorPart::half) text += "/2";
+    if (call.part == VectorPart::at_root) text += "@root";
   }
   switch (side.local) {
     case Local::none:

@@ -16,7 +16,7 @@
 namespace circoll {
 
 /// The part of the vector of m bytes that a call of a side has.
-enum class Part {
+enum class VectorPart {
   whole,
   half,     ///< rounded up
   at_root,  ///< all of it, as the block of the root; the other blocks are empty (irregular collectives)
@@ -24,7 +24,7 @@ enum class Part {
 
 struct GuidelineCall {
   Collective collective = Collective::barrier;  ///< the one that is called
-  Part part = Part::whole;                      ///< the part of m that it is called with
+  VectorPart part = VectorPart::whole;          ///< the part of m that it is called with
 };
 
 /// Work that a rank has at least, besides the calls of a side; it is executed with them.

@@ -55,7 +55,7 @@ const Measurement* find(const Launch& launch, const Measurement& like, std::stri
 /// The median and its interval.
 std::tuple<double, double, double> middle(std::vector<double> values) {
   std::ranges::sort(values);
-  const Interval interval = median_interval(values);
+  const ConfidenceInterval interval = median_interval(values);
   return {median_of_sorted(values), interval.low, interval.high};
 }
 

@@ -50,7 +50,7 @@ Change change_of(const RunTimes& without, const RunTimes& with, double least_eff
   return Change::same;
 }
 
-using Kind = std::tuple<Collective, Rank, std::string>;
+using CallKind = std::tuple<Collective, Rank, std::string>;
 
 struct Calls {
   std::int64_t calls = 0;
@@ -58,8 +58,8 @@ struct Calls {
   double seconds = 0;
 };
 
-std::map<Kind, Calls> calls_of(const ProgramReport& run) {
-  std::map<Kind, Calls> kinds;
+std::map<CallKind, Calls> calls_of(const ProgramReport& run) {
+  std::map<CallKind, Calls> kinds;
   for (const ReportedRow& row : run.rows) {
     Calls& calls = kinds[{row.collective, row.comm_size, row.mode}];
     calls.calls += row.calls;
@@ -70,21 +70,21 @@ std::map<Kind, Calls> calls_of(const ProgramReport& run) {
 }
 
 struct Kinds {
-  std::vector<std::map<Kind, Calls>> runs;
+  std::vector<std::map<CallKind, Calls>> runs;
 
   explicit Kinds(const Runs& all) {
     runs.reserve(all.size());
     for (const ProgramReport& run : all) runs.push_back(calls_of(run));
   }
   /// The calls of the first run that has them, or none.
-  [[nodiscard]] Calls first(const Kind& kind) const {
+  [[nodiscard]] Calls first(const CallKind& kind) const {
     for (const auto& run : runs) {
       if (const auto found = run.find(kind); found != run.end()) return found->second;
     }
     return {};
   }
   /// The times of the runs that have them.
-  [[nodiscard]] RunTimes times(const Kind& kind) const {
+  [[nodiscard]] RunTimes times(const CallKind& kind) const {
     std::vector<double> seconds;
     for (const auto& run : runs) {
       if (const auto found = run.find(kind); found != run.end()) seconds.push_back(found->second.seconds);
@@ -96,7 +96,7 @@ struct Kinds {
 std::vector<ComparedCalls> compare_calls(const Runs& without, const Runs& with, double least_effect) {
   const Kinds before(without);
   const Kinds after(with);
-  std::map<Kind, bool> all;
+  std::map<CallKind, bool> all;
   for (const Kinds* const kinds : {&before, &after}) {
     for (const auto& run : kinds->runs) {
       for (const auto& [kind, calls] : run) all[kind] = true;

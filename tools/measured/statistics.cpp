@@ -75,7 +75,7 @@ double quantile(std::span<const double> sorted, double q) {
   return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
 }
 
-Interval median_interval(std::span<const double> sorted, double confidence) {
+ConfidenceInterval median_interval(std::span<const double> sorted, double confidence) {
   const std::size_t n = sorted.size();
   if (n == 0) return {};
   // P(fewer than `below` + 1 of n values lie below the median) must not exceed what each side may miss.

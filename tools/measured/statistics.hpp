@@ -6,7 +6,7 @@
 
 namespace circoll {
 
-struct Interval {
+struct ConfidenceInterval {
   double low = 0;
   double high = 0;
 };
@@ -16,7 +16,7 @@ struct Interval {
 /// A confidence interval of the median of the distribution that the values are a sample of. It is the narrowest pair of
 /// values, symmetric by rank, with at least this confidence. It is the extreme ones where there are too few values
 /// (fewer than 6 for 95 %). From the order statistics: the number of values below the median is binomial.
-[[nodiscard]] Interval median_interval(std::span<const double> sorted, double confidence = 0.95);
+[[nodiscard]] ConfidenceInterval median_interval(std::span<const double> sorted, double confidence = 0.95);
 
 /// The Mann-Whitney U test, one-sided. It gives the probability that ranks of `larger` are as high as these, or higher,
 /// if both samples come of one distribution. Values that are equal share their ranks. Up to 60 values in all it is

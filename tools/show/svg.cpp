@@ -20,7 +20,7 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-struct Message {
+struct Arrow {
   Rank from = 0;
   Rank to = 0;
   std::int64_t blocks = 0;
@@ -31,7 +31,7 @@ struct Message {
 struct Scene {
   Rank size = 1;
   Rank focus = 0;  ///< the highlighted rank
-  std::vector<std::vector<Message>> rounds;
+  std::vector<std::vector<Arrow>> rounds;
   std::map<std::pair<Rank, Rank>, std::vector<std::size_t>> links;  ///< (from, to) -> rounds
 };
 
@@ -335,12 +335,12 @@ void write_graph(Out out, const Scene& scene, Point corner, double side) {
 }
 
 void write_round(Out out, const Scene& scene, std::size_t round, Point corner, double side) {
-  const std::vector<Message>& messages = scene.rounds[round];
+  const std::vector<Arrow>& messages = scene.rounds[round];
   const Circle circle(corner, side, scene.size);
   std::int64_t least = messages.empty() ? 0 : messages.front().blocks;
   std::int64_t most = least;
   std::set<std::pair<Rank, Rank>> pairs;
-  for (const Message& m : messages) {
+  for (const Arrow& m : messages) {
     least = std::min(least, m.blocks);
     most = std::max(most, m.blocks);
     pairs.emplace(m.from, m.to);
@@ -351,7 +351,7 @@ void write_round(Out out, const Scene& scene, std::size_t round, Point corner, d
   write_text(out, "caption", {circle.center().x, corner.y + 16}, fmt::format("round {}", round));
   write_text(out, "note", {circle.center().x, corner.y + 31}, note);
   Labels labels(circle);
-  for (const Message& m : messages) {
+  for (const Arrow& m : messages) {
     const Curve c = curve(circle, m.from, m.to, pairs.contains({m.to, m.from}), arrow_head);
     const std::string_view way = side_of(scene, m.from, m.to);
     fmt::format_to(out,

@@ -20,14 +20,14 @@ namespace {
 using namespace circoll;
 
 /// The place of a rank in the tree: its parent, the round, and the number of blocks that it sends.
-struct Place {
+struct TreeNode {
   Rank parent = -1;
   int round = 0;
   Rank blocks = 0;
 };
 
-Place place_of(Rank v, const patterns::Skips& skips) {
-  Place place{.round = skips.q(), .blocks = skips[skips.q()]};
+TreeNode place_of(Rank v, const patterns::Skips& skips) {
+  TreeNode place{.round = skips.q(), .blocks = skips[skips.q()]};
   Rank node = 0;
   while (node != v) {
     int k = place.round - 1;
@@ -43,7 +43,7 @@ void build(Builder& b) {
   const Rank p = b.size();
   const Rank r = b.rank();
   const Rank v = patterns::mod(r - b.root(), p);
-  const Place place = place_of(v, skips);
+  const TreeNode place = place_of(v, skips);
 
   Region all = b.input();  // a leaf sends straight from the send buffer
   if (v == 0) {

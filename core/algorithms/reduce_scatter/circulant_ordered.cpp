@@ -33,8 +33,8 @@ bool wraps(Rank begin, Rank ranks, Rank p) { return begin + ranks > p; }
 
 /// Writes x op y, x right before y, to fresh places. Where nothing is combined it leaves the parts where they are.
 /// `place` makes a region for the blocks of one part.
-template <typename Place>
-Partials extend(Builder& b, const Partials& x, const Partials& y, const Place& place) {
+template <typename PlaceOf>
+Partials extend(Builder& b, const Partials& x, const Partials& y, const PlaceOf& place) {
   Partials sum{x.begin, x.ranks + y.ranks, x.tail, x.head};
   if (wraps(x.begin, x.ranks, b.size())) {
     sum.head = place();

@@ -11,14 +11,15 @@ namespace circoll::device {
 namespace {
 
 /// A kind of runtime. Its library may have any version, as only long-lived functions of it are used.
-struct Kind {
+struct RuntimeKind {
   std::string_view name;
   std::string_view library;
   std::unique_ptr<Runtime> (*make)(void*);
 };
 
-constexpr std::array known_kinds{Kind{"CUDA", "libcuda.so", make_cuda}, Kind{"HIP", "libamdhip64.so", make_hip},
-                                 Kind{"Level Zero", "libze_loader.so", make_level_zero}};
+constexpr std::array known_kinds{RuntimeKind{"CUDA", "libcuda.so", make_cuda},
+                                 RuntimeKind{"HIP", "libamdhip64.so", make_hip},
+                                 RuntimeKind{"Level Zero", "libze_loader.so", make_level_zero}};
 
 /// The libraries that the process has loaded so far, those included that are gone.
 unsigned long long count_additions() {

@@ -114,7 +114,7 @@ Comm::Impl::Buffers Comm::Impl::place_buffers(const Call& call) {
   return b;
 }
 
-void Comm::Impl::start(std::shared_ptr<BoundCall> bound, const Memory& memory) {
+void Comm::Impl::start(std::shared_ptr<BoundCall> bound, const AreaAddresses& memory) {
   running_ = std::move(bound);
   try {
     endpoint_.start(running_->execution(), memory);
@@ -155,8 +155,8 @@ void Comm::Impl::begin(const Call& call, const prepare::InternedChoice& choice) 
   const bool exchange = call.collective == Collective::alltoallv && !call.in_place;
   prologue.fill(call.count, exchange ? call.send_counts : call.counts, prologue_send_, prologue_recv_,
                 {reinterpret_cast<Count*>(scratch), prologue.scratch_counts()});
-  start(std::move(plan), Memory{reinterpret_cast<std::byte*>(prologue_send_.data()),
-                                reinterpret_cast<std::byte*>(prologue_recv_.data()), scratch});
+  start(std::move(plan), AreaAddresses{reinterpret_cast<std::byte*>(prologue_send_.data()),
+                                       reinterpret_cast<std::byte*>(prologue_recv_.data()), scratch});
 }
 
 void Comm::Impl::place_exchange() {
@@ -166,7 +166,7 @@ void Comm::Impl::place_exchange() {
 
 void Comm::Impl::start_data(std::shared_ptr<BoundCall> bound) {
   std::byte* const scratch = scratch_.reserve(static_cast<std::size_t>(bound->plan().scratch_bytes));
-  start(std::move(bound), Memory{buffers_.send, buffers_.recv, scratch});
+  start(std::move(bound), AreaAddresses{buffers_.send, buffers_.recv, scratch});
 }
 
 void Comm::Impl::start_data_after_prologue() {

@@ -39,7 +39,7 @@ class BoundCall : public prepare::PreparedCall {
   BoundCall(const prepare::Signature& signature, std::uint64_t hash, const Placement& placement)
       : PreparedCall(signature, hash, placement) {
     if (!native_reason().empty()) throw Error(ErrorCode::unsupported, native_reason());
-    if (has_plan()) execution_ = std::make_unique<Execution>(plan());
+    if (has_plan()) execution_ = std::make_unique<LocalExecution>(plan());
     bytes_ = sizeof(BoundCall) + prepared_bytes() + (execution_ != nullptr ? execution_->memory_bytes() : 0);
   }
 
@@ -53,10 +53,10 @@ class BoundCall : public prepare::PreparedCall {
   }
 
   /// The execution, if has_plan().
-  [[nodiscard]] Execution& execution() { return *execution_; }
+  [[nodiscard]] LocalExecution& execution() { return *execution_; }
 
  private:
-  std::unique_ptr<Execution> execution_;
+  std::unique_ptr<LocalExecution> execution_;
   std::size_t bytes_ = 0;
   prepare::CacheAccount* account_ = nullptr;
 };
@@ -160,7 +160,7 @@ class Comm::Impl {
   void place_exchange();
   void start_data(std::shared_ptr<BoundCall> bound);
   void start_data_after_prologue();
-  void start(std::shared_ptr<BoundCall> bound, const Memory& memory);
+  void start(std::shared_ptr<BoundCall> bound, const AreaAddresses& memory);
   [[nodiscard]] std::size_t own() const { return static_cast<std::size_t>(endpoint_.rank()); }
 
   Endpoint endpoint_;

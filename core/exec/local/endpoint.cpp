@@ -13,7 +13,8 @@ namespace {
 constexpr int yields_before_sleep = 4;
 
 /// Copies a message piece by piece; both sides have the same number of elements.
-void copy_message(Cursor to, const Memory& to_memory, Cursor from, const Memory& from_memory, Count extent_bytes) {
+void copy_message(Cursor to, const AreaAddresses& to_memory, Cursor from, const AreaAddresses& from_memory,
+                  Count extent_bytes) {
   while (!to.at_end() && !from.at_end()) {
     const Count elements = std::min(to.available(), from.available());
     std::memcpy(to_memory.at(to.take(elements)), from_memory.at(from.take(elements)),
@@ -46,7 +47,7 @@ void Endpoint::check_world() const {
   }
 }
 
-void Endpoint::start(Execution& execution, const Memory& memory) {
+void Endpoint::start(LocalExecution& execution, const AreaAddresses& memory) {
   check_world();
   if (!post_.has_room_for(execution.receives())) {
     letters_.resize(execution.receives().sends());
@@ -110,8 +111,8 @@ void Endpoint::receive(StepIndex step) {
   make_runnable(sender.rank_);
 }
 
-/// Straight from the sender's memory.
-void Endpoint::combine_message(const PlanStep& s, Cursor message, const Memory& memory) {
+/// InOrderPath from the sender's memory.
+void Endpoint::combine_message(const PlanStep& s, Cursor message, const AreaAddresses& memory) {
   const Plan& plan = current_->plan();
   for (const Run& run : plan.runs_of(s)) {
     const std::byte* own = memory_.at(s.arrives_left ? run.right : run.left);

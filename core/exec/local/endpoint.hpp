@@ -37,7 +37,7 @@ struct Hub {
 };
 
 /// Base addresses of a plan's areas. The send area is never written.
-struct Memory {
+struct AreaAddresses {
   std::byte* send = nullptr;
   std::byte* recv = nullptr;
   std::byte* scratch = nullptr;
@@ -57,11 +57,11 @@ struct Watch {
 
 /// The progress of a plan's execution and the state of its receives: it runs again and again without allocating. The
 /// plan must outlive it.
-class Execution {
+class LocalExecution {
  public:
-  explicit Execution(const Plan& plan) : plan_(&plan), engine_(plan), receives_(plan) {}
-  Execution(const Execution&) = delete;
-  Execution& operator=(const Execution&) = delete;
+  explicit LocalExecution(const Plan& plan) : plan_(&plan), engine_(plan), receives_(plan) {}
+  LocalExecution(const LocalExecution&) = delete;
+  LocalExecution& operator=(const LocalExecution&) = delete;
 
   [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] Engine& engine() { return engine_; }
@@ -76,7 +76,7 @@ class Execution {
     if (watch_ != nullptr) watch_->ended[step] = true;
   }
   [[nodiscard]] std::size_t memory_bytes() const {
-    return sizeof(Execution) + receives_.memory_bytes() +
+    return sizeof(LocalExecution) + receives_.memory_bytes() +
            plan_->steps.size() * (sizeof(std::uint32_t) + sizeof(StepIndex));
   }
 
@@ -116,7 +116,7 @@ class Endpoint {
   /// Throws Error(transport) if the world failed.
   void check_world() const;
   /// Begins an execution. All ranks begin the same ones in the same order.
-  void start(Execution& execution, const Memory& memory);
+  void start(LocalExecution& execution, const AreaAddresses& memory);
   /// Handles the letters that have come in; true if the execution has ended. Throws Error(transport) if the
   /// world failed.
   bool poll();
@@ -143,7 +143,7 @@ class Endpoint {
   void receive(StepIndex step);
   void combine(const PlanStep& step);
   /// `message`: pieces of the sender, in its memory.
-  void combine_message(const PlanStep& step, Cursor message, const Memory& memory);
+  void combine_message(const PlanStep& step, Cursor message, const AreaAddresses& memory);
   /// Single-threaded mode: another rank has got a letter.
   void make_runnable(Rank rank);
 
@@ -154,8 +154,8 @@ class Endpoint {
   std::vector<rendezvous::Letter> letters_;
   rendezvous::Post post_;
 
-  Execution* current_ = nullptr;
-  Memory memory_;
+  LocalExecution* current_ = nullptr;
+  AreaAddresses memory_;
   Reduction reduction_;
   std::atomic<int> readers_{0};  // ranks that are copying from this one's memory
 };

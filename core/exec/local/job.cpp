@@ -96,7 +96,7 @@ Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, s
 
 /// All ranks' seats, with the inputs in them and in `outcome`. Seats refer to the counts.
 std::vector<Seat> make_seats(const Job& job, const std::vector<Count>& counts, const std::vector<Count>& send_counts,
-                             Outcome& outcome) {
+                             JobResult& outcome) {
   std::vector<Seat> seats;
   seats.reserve(static_cast<std::size_t>(job.size));
   const auto row = [&](const std::vector<Count>& all, Rank rank) {
@@ -113,7 +113,7 @@ std::vector<Seat> make_seats(const Job& job, const std::vector<Count>& counts, c
 }
 
 /// The results that stand in the seats, and the bytes that were written beside them.
-void collect(const Job& job, std::vector<Seat>& seats, Outcome& outcome) {
+void collect(const Job& job, std::vector<Seat>& seats, JobResult& outcome) {
   for (std::size_t rank = 0; rank < seats.size(); ++rank) {
     Seat& seat = seats[rank];
     const auto bytes = static_cast<std::size_t>(job.output_elements(static_cast<Rank>(rank)) * job.element_bytes());
@@ -132,7 +132,7 @@ struct Player {
   Plan plan{};
   std::vector<std::byte> scratch{};
   std::unique_ptr<Endpoint> endpoint{};
-  std::unique_ptr<Execution> execution{};
+  std::unique_ptr<LocalExecution> execution{};
 
   void start(const Job& job, Seat& seat) {
     endpoint->reduction().use(is_reducing(job.collective) ? reduce_kernel(job.op.predefined(), job.type) : nullptr,
@@ -196,7 +196,7 @@ Count Job::output_elements(Rank rank) const {
   return sum;
 }
 
-Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Options& options) {
+JobResult execute_all(const Job& job, const Choice& choice, Mode mode, const Options& options) {
   require(job.size >= 1 && job.root >= 0 && job.root < job.size, "the root must be in 0 .. p-1");
   const Rank blocks = is_exchange(job.collective) ? job.size * job.size : job.size;
   require(job.counts.size() == 1 || (static_cast<Rank>(job.counts.size()) == blocks && is_irregular(job.collective)),
@@ -211,7 +211,7 @@ Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Optio
       if (exchanges) send_counts.push_back(job.count_of(rank, other));
     }
   }
-  Outcome outcome;
+  JobResult outcome;
   std::vector<Seat> seats = make_seats(job, counts, send_counts, outcome);
 
   World world(job.size, options);
@@ -230,7 +230,7 @@ Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Optio
   return outcome;
 }
 
-Outcome execute_schedules(const Job& job, std::span<const Schedule> ranks, Mode mode) {
+JobResult execute_schedules(const Job& job, std::span<const Schedule> ranks, Mode mode) {
   require(static_cast<Rank>(ranks.size()) == job.size && job.size >= 1, "a schedule for each rank is needed");
   require(job.op.user() == nullptr, "schedules that are given are executed with predefined operators");
   require(!is_reducing(job.collective) || reduce_kernel(job.op.predefined(), job.type) != nullptr,
@@ -241,7 +241,7 @@ Outcome execute_schedules(const Job& job, std::span<const Schedule> ranks, Mode 
     require(s.shape.in_place == job.in_place || !has_in_place_schedule(s.collective, s.shape),
             "the job is in place if the schedules are");
   }
-  Outcome outcome;
+  JobResult outcome;
   std::vector<Seat> seats = make_seats(job, job.counts, job.counts, outcome);
   Hub hub;
   std::vector<Player> players(ranks.size());
@@ -252,7 +252,7 @@ Outcome execute_schedules(const Job& job, std::span<const Schedule> ranks, Mode 
     players[r].plan = bind(s, layout, job.element_bytes());
     players[r].scratch.resize(static_cast<std::size_t>(players[r].plan.scratch_bytes));
     players[r].endpoint = std::make_unique<Endpoint>(hub, static_cast<Rank>(r));
-    players[r].execution = std::make_unique<Execution>(players[r].plan);
+    players[r].execution = std::make_unique<LocalExecution>(players[r].plan);
   }
   const auto start = std::chrono::steady_clock::now();
   if (mode == Mode::single_thread) {

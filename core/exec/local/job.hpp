@@ -40,7 +40,7 @@ struct Job {
 };
 
 /// The results of a job. All elements packed, in the order of user blocks.
-struct Outcome {
+struct JobResult {
   std::vector<std::vector<std::byte>> inputs;
   std::vector<std::vector<std::byte>> outputs;
   double seconds = 0;  ///< of the execution alone, threads started and plans built included
@@ -49,12 +49,12 @@ struct Outcome {
 };
 
 /// Executes a job. Throws as Comm::execute does.
-[[nodiscard]] Outcome execute_all(const Job& job, const Choice& choice = {}, Mode mode = Mode::single_thread,
-                                  const Options& options = {});
+[[nodiscard]] JobResult execute_all(const Job& job, const Choice& choice = {}, Mode mode = Mode::single_thread,
+                                    const Options& options = {});
 
 /// Executes schedules that are given, of ranks 0 .. p-1 of the job's collective. They must be proven: others may wait
 /// forever. The job is in place if they are. Throws Error(invalid_argument) if they are of another call.
-[[nodiscard]] Outcome execute_schedules(const Job& job, std::span<const Schedule> ranks,
-                                        Mode mode = Mode::single_thread);
+[[nodiscard]] JobResult execute_schedules(const Job& job, std::span<const Schedule> ranks,
+                                          Mode mode = Mode::single_thread);
 
 }  // namespace circoll::local

@@ -54,7 +54,7 @@ std::optional<ProcessStat> read_stat(const char* path) {
 
 }  // namespace
 
-Place Place::here() {
+KernelPlace KernelPlace::here() {
   std::array<char, 64> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read_file fills it
   const auto boot = read_file("/proc/sys/kernel/random/boot_id", buffer);
   return {.boot = boot && !boot->empty() ? Hash().add(*boot).value() : 0,

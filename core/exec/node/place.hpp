@@ -13,7 +13,7 @@ namespace circoll::node {
 
 /// A kernel that has been booted, and the namespaces of a process in it. They are inode numbers; 0 is a kind of
 /// namespace that the kernel has not got.
-struct Place {
+struct KernelPlace {
   std::uint64_t boot = 0;  ///< a hash of the kernel's boot_id; 0 if /proc does not show it
   std::uint64_t network = 0;
   std::uint64_t pids = 0;
@@ -21,7 +21,7 @@ struct Place {
   std::uint64_t users = 0;
 
   /// That of the calling process. It can change, if the process calls unshare or setns.
-  [[nodiscard]] static Place here();
+  [[nodiscard]] static KernelPlace here();
 };
 
 /// Facts of /proc/PID/stat about a process.
@@ -46,7 +46,7 @@ struct Address {
   std::int32_t pid = 0;
   std::int32_t file = -1;        ///< the descriptor of the segment's file in its process
   std::uint64_t start_time = 0;  ///< of the process, which tells it from a later one with the same pid
-  Place place{};
+  KernelPlace place{};
   std::uint64_t device = 0;  ///< of the file, as fstat has it
   std::uint64_t inode = 0;
   std::uint64_t bytes = 0;   ///< of the whole file

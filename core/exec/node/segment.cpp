@@ -140,7 +140,7 @@ Segment::Segment(std::size_t bytes, std::size_t processes) {
 }
 
 Reason Segment::make(std::size_t bytes, std::size_t processes) {
-  address_.place = Place::here();
+  address_.place = KernelPlace::here();
   address_.pid = getpid();
   const auto stat = own_stat();
   if (!stat) return errno == EMFILE || errno == ENFILE ? Reason::too_many_files : Reason::no_proc;

@@ -28,7 +28,7 @@ struct SharedProgress {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// A part of a message.
-struct Part {
+struct CopyPart {
   /// Parts are not smaller, but for the last. A call of the system costs as much as copying a third of this.
   static constexpr std::size_t least = 65536;
   /// The least part of the receiver while the sender has not taken any. The sender may have other things to do.
@@ -39,10 +39,10 @@ struct Part {
 
   /// The part that begins at `at`. Each side has a large one, half of all if the message is not very long. The others
   /// are there for both to end at about the same time. `alone`: nobody but the taker has taken any.
-  [[nodiscard]] static Part of(std::size_t at, std::size_t size, bool alone = false);
+  [[nodiscard]] static CopyPart of(std::size_t at, std::size_t size, bool alone = false);
   /// Takes the next part. Nothing if there is none left. `own`: the bytes of the parts that the taker has, if it is the
   /// receiver.
-  [[nodiscard]] static std::optional<Part> take(SharedProgress& progress, std::size_t size, std::size_t own = 0);
+  [[nodiscard]] static std::optional<CopyPart> take(SharedProgress& progress, std::size_t size, std::size_t own = 0);
 };
 
 /// The sender's side.

@@ -25,7 +25,7 @@ namespace {
 constexpr int patience_s = 10;
 
 /// Says something once, after that time.
-class Patience {
+class WaitNotice {
  public:
   template <typename Say>
   void wait(Say&& say) {
@@ -204,16 +204,16 @@ int Check::compare(const mpi::Call& call, Mode mode, const void* return_address)
   const void* const caller = callers_.outside_mpi(return_address);
   const CommPointer comm = find(call, &error);
   if (comm == nullptr) return error;
-  const Part part = part_of(call, comm->rank(), comm->size());
-  if (part == Part::unknown) return MPI_SUCCESS;
-  if (part == Part::makes && !comm->id()) error = begin_open(call.comm, comm);
+  const Participation part = part_of(call, comm->rank(), comm->size());
+  if (part == Participation::unknown) return MPI_SUCCESS;
+  if (part == Participation::makes && !comm->id()) error = begin_open(call.comm, comm);
   if (error != MPI_SUCCESS) return error;
   std::shared_ptr<CheckedCall> begun;
   {
     const Turn turn(*this);
     if (mpi::library::is_revoked(call.comm)) comm->give_up();
     if (comm->ended()) return MPI_SUCCESS;
-    if (part == Part::refused) {
+    if (part == Participation::refused) {
       comm->refuse();
       return MPI_SUCCESS;
     }
@@ -229,7 +229,7 @@ int Check::compare(const mpi::Call& call, Mode mode, const void* return_address)
 
 void Check::wait(CheckedComm& comm, const CheckedCall& call) {
   constexpr unsigned polls_before_asking = 1024;
-  Patience patience;
+  WaitNotice patience;
   for (unsigned polls = 1;; ++polls) {
     poll();
     if (call.over.load(std::memory_order_acquire)) return;
@@ -286,7 +286,7 @@ void Check::poll() noexcept {
 
 void Check::drain() {
   // All ranks are here: what can come has been sent, or will be by those that pass messages on.
-  for (Patience patience; shared_.outstanding > 0 && !patience.over();) {
+  for (WaitNotice patience; shared_.outstanding > 0 && !patience.over();) {
     poll();
     patience.wait([] {
       return std::string(
@@ -311,7 +311,7 @@ void Check::compare_end(const void* return_address) {
     }
   }
   const Turn turn(*this);
-  for (Patience patience; !shared_.messages.all_sent() && !patience.over();)
+  for (WaitNotice patience; !shared_.messages.all_sent() && !patience.over();)
     patience.wait([] { return std::string(); });
   if (begun != nullptr && !begun->differs && !world_->ended()) shared_.messages.close();
 }

@@ -213,7 +213,7 @@ bool read_operator(const select::OpSet ops, LearnedKey& key) {
   return false;
 }
 
-bool is_one(const select::Interval& interval) { return interval.to == interval.from + 1; }
+bool is_one(const select::ValueRange& interval) { return interval.to == interval.from + 1; }
 
 LearnedKey key_of(Collective collective, const select::Rule& rule, const std::string& source) {
   LearnedKey key;

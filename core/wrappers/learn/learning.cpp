@@ -39,7 +39,7 @@ class Learning final : public Serving {
   /// Begins with the results in the file. Collective.
   void begin();
 
-  [[nodiscard]] mpi::Outcome perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) override;
+  [[nodiscard]] mpi::CallResult perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) override;
   [[nodiscard]] const mpi::InternedChoice& choose(const mpi::Call& call, const mpi::InternedChoice& choice) override {
     return Serving::choose(call, learner_.best(call, choice));
   }
@@ -74,10 +74,10 @@ void Learning::begin() {
   if (!text.empty()) learner_.begin_with(read_learned(text, file).learned);
 }
 
-mpi::Outcome Learning::perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) {
+mpi::CallResult Learning::perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) {
   const Learner::Turn turn = learner_.turn(call, choice);
   const double begin_s = turn.timed ? PMPI_Wtime() : 0;
-  mpi::Outcome outcome = Serving::perform(call, *turn.choice, timed);
+  mpi::CallResult outcome = Serving::perform(call, *turn.choice, timed);
   if (turn.calls == nullptr) return outcome;
   const double seconds = turn.timed ? PMPI_Wtime() - begin_s : 0;
   const int error = learner_.ended(turn, call, seconds, outcome.error);

@@ -71,46 +71,46 @@ std::uint64_t Guard::new_number() {
   return static_cast<std::uint64_t>(rank_) << 32U | ++numbers_;
 }
 
-void Guard::add(const std::shared_ptr<watch::Ward>& ward) {
+void Guard::add(const std::shared_ptr<watch::PeerMonitor>& peer_monitor) {
   std::vector<std::pair<int, watch::Statement>> early;
   {
     const std::lock_guard lock(mutex_);
-    wards_[ward->communicator()] = ward;
-    if (const auto found = early_.find(ward->communicator()); found != early_.end()) {
+    peer_monitors_[peer_monitor->communicator()] = peer_monitor;
+    if (const auto found = early_.find(peer_monitor->communicator()); found != early_.end()) {
       early = std::move(found->second);
       early_.erase(found);
     }
   }
-  for (auto& [from, statement] : early) ward->hear(from, std::move(statement));
+  for (auto& [from, statement] : early) peer_monitor->hear(from, std::move(statement));
 }
 
-void Guard::close(const std::shared_ptr<watch::Ward>& ward) {
+void Guard::close(const std::shared_ptr<watch::PeerMonitor>& peer_monitor) {
   {
     const std::lock_guard lock(mutex_);
-    closed_[ward->communicator()] = ward;
-    wards_.erase(ward->communicator());
+    closed_[peer_monitor->communicator()] = peer_monitor;
+    peer_monitors_.erase(peer_monitor->communicator());
   }
-  ward->close();
-  drop_if_closed(*ward);
+  peer_monitor->close();
+  drop_if_closed(*peer_monitor);
 }
 
 /// Others may still be in their last call.
-void Guard::drop_if_closed(const watch::Ward& ward) {
-  if (!ward.is_closed_by_others()) return;
+void Guard::drop_if_closed(const watch::PeerMonitor& peer_monitor) {
+  if (!peer_monitor.is_closed_by_others()) return;
   const std::lock_guard lock(mutex_);
-  closed_.erase(ward.communicator());
+  closed_.erase(peer_monitor.communicator());
 }
 
 void Guard::heard(int from, std::span<const std::byte> message) {
   std::optional<watch::Statement> statement = watch::statement_from(message);
   if (!statement) return;
-  std::shared_ptr<watch::Ward> ward;
+  std::shared_ptr<watch::PeerMonitor> peer_monitor;
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = wards_.find(statement->communicator); found != wards_.end()) {
-      ward = found->second;
+    if (const auto found = peer_monitors_.find(statement->communicator); found != peer_monitors_.end()) {
+      peer_monitor = found->second;
     } else if (const auto closed = closed_.find(statement->communicator); closed != closed_.end()) {
-      ward = closed->second;
+      peer_monitor = closed->second;
     } else {
       // An answer to a question of a communicator that has been closed everywhere since.
       if (statement->stage == watch::Stage::before && !statement->closing) return;
@@ -120,8 +120,8 @@ void Guard::heard(int from, std::span<const std::byte> message) {
     }
   }
   const bool closing = statement->closing;
-  ward->hear(from, *std::move(statement));
-  if (closing) drop_if_closed(*ward);
+  peer_monitor->hear(from, *std::move(statement));
+  if (closing) drop_if_closed(*peer_monitor);
 }
 
 void Guard::count(const std::function<void(FaultCounts&)>& change) {

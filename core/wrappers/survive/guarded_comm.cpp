@@ -28,8 +28,8 @@ int GuardedComm::set_up(Guard& guard, CommState& state, MPI_Comm comm) {
   interruption_ = {.ends = &guard.mesh().ends(), .seen = 0};
   std::vector<int> members;
   for (Rank r = 0; r < state.size(); ++r) members.push_back(state.world_rank(r));
-  ward_ = std::make_shared<watch::Ward>(guard.mesh(), number, static_cast<int>(state.rank()), members);
-  guard.add(ward_);
+  peer_monitor_ = std::make_shared<watch::PeerMonitor>(guard.mesh(), number, static_cast<int>(state.rank()), members);
+  guard.add(peer_monitor_);
   return MPI_SUCCESS;
 }
 
@@ -37,9 +37,9 @@ void GuardedComm::clear() noexcept {
   barrier_.reset();
   survivors_.reset();
   offered_.reset();
-  if (ward_ == nullptr) return;
-  guard_->close(ward_);
-  ward_ = nullptr;
+  if (peer_monitor_ == nullptr) return;
+  guard_->close(peer_monitor_);
+  peer_monitor_ = nullptr;
 }
 
 bool GuardedComm::concerned() {
@@ -47,7 +47,7 @@ bool GuardedComm::concerned() {
   for (Rank r = 0; r < state_->size(); ++r) {
     const int member = static_cast<int>(r);
     if (failed_.has(member) || r == state_->rank()) continue;
-    if (guard_->mesh().has_ended(ward_->world_rank(member))) return true;
+    if (guard_->mesh().has_ended(peer_monitor_->world_rank(member))) return true;
   }
   return false;
 }
@@ -68,19 +68,19 @@ int GuardedComm::commit(const Call& call) {
   return run(*barrier_);
 }
 
-Outcome GuardedComm::over(int error, LastResult result) {
+CallResult GuardedComm::over(int error, LastResult result) {
   last_ = error == MPI_SUCCESS ? result : LastResult::none;
-  ward_->make_one();
+  peer_monitor_->make_one();
   return {.error = error, .reason = "ended by the survivors of a failure"};
 }
 
-Outcome GuardedComm::refuse(std::string_view reason) {
-  Outcome outcome = over(guard_->error(), LastResult::none);
+CallResult GuardedComm::refuse(std::string_view reason) {
+  CallResult outcome = over(guard_->error(), LastResult::none);
   outcome.reason = reason;
   return outcome;
 }
 
-int GuardedComm::find_operation(Try& attempt, CommState& state, const Call& call, const InternedChoice& choice) {
+int GuardedComm::find_operation(Attempt& attempt, CommState& state, const Call& call, const InternedChoice& choice) {
   KnownCalls& known = state.attached<KnownCalls>();
   attempt.operation = known.find(call, choice).served;
   if (attempt.operation != nullptr) return MPI_SUCCESS;
@@ -96,10 +96,10 @@ int GuardedComm::find_operation(Try& attempt, CommState& state, const Call& call
   return MPI_SUCCESS;
 }
 
-Outcome GuardedComm::perform(const Call& call, const InternedChoice& choice, bool /*timed*/) {
+CallResult GuardedComm::perform(const Call& call, const InternedChoice& choice, bool /*timed*/) {
   if (guard_->mode() == FaultMode::report && !failed_.empty() && !acknowledged_)
     return refuse("a failure has been reported, and not acknowledged");
-  Try attempt{.call = call, .choice = choice, .kept = KeptResult(call, state_->size())};
+  Attempt attempt{.call = call, .choice = choice, .kept = KeptResult(call, state_->size())};
   if (!failed_.empty()) {
     attempt.meant.emplace(call, failed_.others(static_cast<int>(state_->size())), static_cast<int>(state_->rank()));
     if (!attempt.meant->refused().empty()) return refuse(attempt.meant->refused());
@@ -111,8 +111,8 @@ Outcome GuardedComm::perform(const Call& call, const InternedChoice& choice, boo
   if (attempt.operation == nullptr) {
     if (!failed_.empty()) return refuse(reason_);
     const Guard::Unguarded native(*guard_, members_of(call.comm), to_string(call.collective).data());
-    Outcome outcome = native_outcome(call_native(call), reason_);
-    ward_->make_one();
+    CallResult outcome = native_outcome(call_native(call), reason_);
+    peer_monitor_->make_one();
     return outcome;
   }
   // A member may have failed in the meantime.
@@ -124,7 +124,7 @@ Outcome GuardedComm::perform(const Call& call, const InternedChoice& choice, boo
   // A barrier is left only when all have come.
   if (error == MPI_SUCCESS && call.collective != Collective::barrier) [[likely]] {
     if (is_kept(attempt)) {
-      ward_->keep([&](std::vector<std::byte>& bytes) { attempt.kept.append_to(bytes); });
+      peer_monitor_->keep([&](std::vector<std::byte>& bytes) { attempt.kept.append_to(bytes); });
     } else {
       attempt.stage = watch::Stage::committing;
       error = commit(call);
@@ -133,7 +133,7 @@ Outcome GuardedComm::perform(const Call& call, const InternedChoice& choice, boo
   if (error == MPI_SUCCESS) [[likely]] {
     if (attempt.meant) attempt.meant->finish();
     last_ = LastResult::whole;
-    ward_->make_one();
+    peer_monitor_->make_one();
     return outcome_of(*attempt.operation, MPI_SUCCESS, attempt.own == nullptr);
   }
   if (error != interrupted) {
@@ -149,14 +149,14 @@ Outcome GuardedComm::perform(const Call& call, const InternedChoice& choice, boo
 namespace {
 
 /// Calls that cannot be guarded: on communicators beyond MPI_COMM_WORLD, or chosen to be native.
-Outcome perform_unguarded(Guard& guard, const Call& call, const InternedChoice& choice, bool timed) {
+CallResult perform_unguarded(Guard& guard, const Call& call, const InternedChoice& choice, bool timed) {
   const Guard::Unguarded native(guard, members_of(call.comm), to_string(call.collective).data());
   return perform(call, choice, Unserved::native, timed);
 }
 
 }  // namespace
 
-Outcome perform_guarded(Guard& guard, const Call& call, const InternedChoice& choice, bool timed) {
+CallResult perform_guarded(Guard& guard, const Call& call, const InternedChoice& choice, bool timed) {
   CommState* state = CommState::last_used(call.comm);
   if (state == nullptr || !state->still_usable() || choice.kind == InternedChoice::Kind::native) {
     const FoundCommunicator found = find_communicator(call, choice);

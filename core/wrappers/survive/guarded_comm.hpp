@@ -22,7 +22,7 @@
 #include "repair/failures.hpp"
 #include "wrappers/survive/halted.hpp"
 #include "wrappers/survive/survivors_call.hpp"
-#include "wrappers/survive/watch/ward.hpp"
+#include "wrappers/survive/watch/peer_monitor.hpp"
 
 namespace circoll::mpi {
 
@@ -63,9 +63,9 @@ class Guard {
 
   /// A number for a communicator. No process of the job gives it to another one.
   [[nodiscard]] std::uint64_t new_number();
-  void add(const std::shared_ptr<watch::Ward>& ward);
-  /// Closes a ward, and keeps it for as long as others may ask.
-  void close(const std::shared_ptr<watch::Ward>& ward);
+  void add(const std::shared_ptr<watch::PeerMonitor>& peer_monitor);
+  /// Closes a peer_monitor, and keeps it for as long as others may ask.
+  void close(const std::shared_ptr<watch::PeerMonitor>& peer_monitor);
 
   void count(const std::function<void(FaultCounts&)>& change);
   [[nodiscard]] FaultCounts counts() const;
@@ -97,7 +97,7 @@ class Guard {
 
  private:
   Guard(FaultMode mode, int rank, int size);
-  void drop_if_closed(const watch::Ward& ward);
+  void drop_if_closed(const watch::PeerMonitor& peer_monitor);
   void heard(int from, std::span<const std::byte> message);
   void look_at_unguarded();
 
@@ -108,8 +108,8 @@ class Guard {
   int size_;
   int error_ = MPI_ERR_OTHER;
   mutable std::mutex mutex_;  // of the next six
-  std::map<std::uint64_t, std::shared_ptr<watch::Ward>> wards_;
-  std::map<std::uint64_t, std::shared_ptr<watch::Ward>> closed_;  ///< of communicators that have been freed here
+  std::map<std::uint64_t, std::shared_ptr<watch::PeerMonitor>> peer_monitors_;
+  std::map<std::uint64_t, std::shared_ptr<watch::PeerMonitor>> closed_;  ///< of communicators that have been freed here
   std::map<std::uint64_t, std::vector<std::pair<int, watch::Statement>>> early_;  ///< of communicators not yet known
   std::uint32_t numbers_ = 0;
   FaultCounts counts_;
@@ -136,9 +136,9 @@ class GuardedComm final : public Attachment {
 
   /// The guarded form of a communicator that is open. Collective. Returns an MPI error code.
   [[nodiscard]] int set_up(Guard& guard, CommState& state, MPI_Comm comm);
-  [[nodiscard]] bool is_set_up() const { return ward_ != nullptr; }
+  [[nodiscard]] bool is_set_up() const { return peer_monitor_ != nullptr; }
 
-  [[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, bool timed);
+  [[nodiscard]] CallResult perform(const Call& call, const InternedChoice& choice, bool timed);
 
   // These functions serve a program's questions and requests after a failure.
   /// The ranks that calls go without, in ascending order.
@@ -152,7 +152,7 @@ class GuardedComm final : public Attachment {
 
  private:
   /// A call on its way.
-  struct Try {
+  struct Attempt {
     const Call& call;  ///< the program's
     const InternedChoice& choice;
     KeptResult kept;
@@ -172,12 +172,12 @@ class GuardedComm final : public Attachment {
 
   [[nodiscard]] static const InternedChoice& choice_for(Collective collective, const InternedChoice& choice);
   [[nodiscard]] CommState& now() { return failed_.empty() ? *state_ : *survivors_; }
-  [[nodiscard]] Outcome over(int error, LastResult result);
-  [[nodiscard]] Outcome refuse(std::string_view reason);
+  [[nodiscard]] CallResult over(int error, LastResult result);
+  [[nodiscard]] CallResult refuse(std::string_view reason);
   /// Finds the operation for a call on a state of this communicator. Not served: `reason` says why.
-  [[nodiscard]] int find_operation(Try& attempt, CommState& state, const Call& call, const InternedChoice& choice);
+  [[nodiscard]] int find_operation(Attempt& attempt, CommState& state, const Call& call, const InternedChoice& choice);
   /// Blocks of failed ranks, which only some survivors may have, are not given on.
-  [[nodiscard]] bool is_kept(const Try& attempt) const {
+  [[nodiscard]] bool is_kept(const Attempt& attempt) const {
     return attempt.kept.is_kept() && (failed_.empty() || attempt.call.collective == Collective::allreduce);
   }
   [[nodiscard]] int run(Operation& operation);
@@ -185,25 +185,25 @@ class GuardedComm final : public Attachment {
   /// True if a member has failed or left without this rank knowing. Takes note of that.
   [[nodiscard]] bool concerned();
 
-  [[nodiscard]] Outcome recover(Try& attempt);
-  [[nodiscard]] watch::Statement state_progress(Try& attempt);
+  [[nodiscard]] CallResult recover(Attempt& attempt);
+  [[nodiscard]] watch::Statement state_progress(Attempt& attempt);
   void make_offer(watch::Statement& own);
   [[nodiscard]] watch::Verdict agree(watch::Statement& own);
   void go_on_without(const watch::Statement& own, const std::vector<std::optional<watch::Statement>>& all);
-  [[nodiscard]] std::optional<Repair> find_repair(const Try& attempt, const watch::Statement& own,
+  [[nodiscard]] std::optional<Repair> find_repair(const Attempt& attempt, const watch::Statement& own,
                                                   const std::vector<std::optional<watch::Statement>>& all);
   /// Ends the call by a repair, or makes it again. Returns an MPI error code, or `interrupted`.
-  [[nodiscard]] int mend(Try& attempt, const Repair& repair);
-  [[nodiscard]] int restart(Try& attempt);
-  [[nodiscard]] int settle(Try& attempt, const watch::Statement& own,
+  [[nodiscard]] int apply_repair(Attempt& attempt, const Repair& repair);
+  [[nodiscard]] int restart(Attempt& attempt);
+  [[nodiscard]] int settle(Attempt& attempt, const watch::Statement& own,
                            const std::vector<std::optional<watch::Statement>>& all);
-  void drop(Try& attempt);
-  void spoil(Try& attempt);
-  [[nodiscard]] Outcome end_recovery(Try& attempt, int error, double begin_s);
+  void drop(Attempt& attempt);
+  void retire(Attempt& attempt);
+  [[nodiscard]] CallResult end_recovery(Attempt& attempt, int error, double begin_s);
 
   Guard* guard_ = nullptr;
   CommState* state_ = nullptr;
-  std::shared_ptr<watch::Ward> ward_;
+  std::shared_ptr<watch::PeerMonitor> peer_monitor_;
   Interruption interruption_{};
   watch::RankSet failed_{};
   bool acknowledged_ = false;
@@ -218,6 +218,6 @@ class GuardedComm final : public Attachment {
 };
 
 /// A blocking call: guarded if that can be, else as perform() does it.
-[[nodiscard]] Outcome perform_guarded(Guard& guard, const Call& call, const InternedChoice& choice, bool timed);
+[[nodiscard]] CallResult perform_guarded(Guard& guard, const Call& call, const InternedChoice& choice, bool timed);
 
 }  // namespace circoll::mpi

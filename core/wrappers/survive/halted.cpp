@@ -13,7 +13,7 @@ Halt Halted::stop(Operation& operation, const IsDead& is_dead) {
   Halt halt = operation.execution_->halt(is_dead);
   left_ = operation.execution_->take_abandoned();
   if (operation.phase_ != Operation::Phase::data) halt = {};
-  operation.tags_.spoil();
+  operation.tags_.retire();
   operation.lasting_ = false;
   return halt;
 }

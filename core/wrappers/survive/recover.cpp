@@ -48,11 +48,11 @@ bool suits(const Repair& repair, const Call& call) {
 }  // namespace
 
 /// The statement about this rank. Halts what is under way.
-Statement GuardedComm::state_progress(Try& attempt) {
+Statement GuardedComm::state_progress(Attempt& attempt) {
   const IsDead is_dead = [this](int rank) { return guard_->mesh().has_ended(rank); };
-  Statement own{.communicator = ward_->communicator(),
-                .rank = ward_->rank(),
-                .call = ward_->made() + 1,
+  Statement own{.communicator = peer_monitor_->communicator(),
+                .rank = peer_monitor_->rank(),
+                .call = peer_monitor_->made() + 1,
                 .stage = attempt.stage,
                 .in_place = attempt.call.sendbuf == MPI_IN_PLACE,
                 .kept = is_kept(attempt)};
@@ -91,8 +91,8 @@ Statement GuardedComm::state_progress(Try& attempt) {
 
 /// Tags for a statement. Those of an earlier one are not used again.
 void GuardedComm::make_offer(Statement& own) {
-  if (offered_ != nullptr) offered_->spoil_tags();
-  if (repair_tags_ != nullptr) repair_tags_->spoil();
+  if (offered_ != nullptr) offered_->retire_tags();
+  if (repair_tags_ != nullptr) repair_tags_->retire();
   offered_ = state_->offer();
   repair_tags_ = std::make_unique<TagRange>();
   state_->take_tags(repair_tags_.get());
@@ -100,7 +100,7 @@ void GuardedComm::make_offer(Statement& own) {
 }
 
 Verdict GuardedComm::agree(Statement& own) {
-  return ward_->agree(
+  return peer_monitor_->agree(
       own, [this](Statement& statement) { make_offer(statement); },
       [] {
         // Others may still be taking messages of ours.
@@ -111,7 +111,7 @@ Verdict GuardedComm::agree(Statement& own) {
 
 void GuardedComm::go_on_without(const Statement& own, const Statements& all) {
   // Other ranks may have sent messages to ranks with which this call has not begun.
-  now().spoil_tags();
+  now().retire_tags();
   failed_ = own.failed;
   acknowledged_ = false;
   const int size = static_cast<int>(state_->size());
@@ -127,7 +127,7 @@ void GuardedComm::go_on_without(const Statement& own, const Statements& all) {
   repair_tags_->set_agreed(std::move(for_repair));
 }
 
-std::optional<Repair> GuardedComm::find_repair(const Try& attempt, const Statement& own, const Statements& all) {
+std::optional<Repair> GuardedComm::find_repair(const Attempt& attempt, const Statement& own, const Statements& all) {
   const int size = static_cast<int>(state_->size());
   circoll::Progress ended(static_cast<std::size_t>(size));
   circoll::Progress torn(static_cast<std::size_t>(size));
@@ -152,7 +152,7 @@ std::optional<Repair> GuardedComm::find_repair(const Try& attempt, const Stateme
   }
 }
 
-int GuardedComm::mend(Try& attempt, const Repair& repair) {
+int GuardedComm::apply_repair(Attempt& attempt, const Repair& repair) {
   attempt.result = repair.goal == FailureClass::full ? LastResult::full : LastResult::survivors;
   const Schedule& schedule = repair.ranks[static_cast<std::size_t>(state_->rank())];
   const int rc = execute_repair(
@@ -166,14 +166,14 @@ int GuardedComm::mend(Try& attempt, const Repair& repair) {
 }
 
 /// Forgets the operation of an attempt.
-void GuardedComm::drop(Try& attempt) {
+void GuardedComm::drop(Attempt& attempt) {
   if (attempt.halted && attempt.operation != nullptr) (void)attempt.halt.end(*attempt.operation, false);
   attempt.halted = false;
   attempt.operation = nullptr;
   attempt.own.reset();
 }
 
-int GuardedComm::restart(Try& attempt) {
+int GuardedComm::restart(Attempt& attempt) {
   attempt.result = LastResult::survivors;
   attempt.meant.emplace(attempt.call, failed_.others(static_cast<int>(state_->size())),
                         static_cast<int>(state_->rank()));
@@ -188,7 +188,7 @@ int GuardedComm::restart(Try& attempt) {
 }
 
 /// Ends the call by a repair, a restart, or an error on all survivors. All of them have the same statements.
-int GuardedComm::settle(Try& attempt, const Statement& own, const Statements& all) {
+int GuardedComm::settle(Attempt& attempt, const Statement& own, const Statements& all) {
   const auto refuse_all = [&](std::string_view reason) {
     drop(attempt);
     attempt.refused = true;
@@ -199,7 +199,7 @@ int GuardedComm::settle(Try& attempt, const Statement& own, const Statements& al
   if (const std::optional<Repair> repair = find_repair(attempt, own, all)) {
     attempt.how = repair->goal == FailureClass::full ? &FaultCounts::full : &FaultCounts::surv;
     attempt.stage = Stage::data;
-    return mend(attempt, *repair);
+    return apply_repair(attempt, *repair);
   }
   bool overwritten = own.overwritten;
   for (const int member : failed_.others(static_cast<int>(state_->size()))) {
@@ -214,25 +214,25 @@ int GuardedComm::settle(Try& attempt, const Statement& own, const Statements& al
   return restart(attempt);
 }
 
-Outcome GuardedComm::end_recovery(Try& attempt, int error, double begin_s) {
+CallResult GuardedComm::end_recovery(Attempt& attempt, int error, double begin_s) {
   if (error == MPI_SUCCESS && attempt.refused) error = guard_->error();
   if (error == MPI_SUCCESS && attempt.meant && !attempt.meant->nothing()) attempt.meant->finish();
   if (error != MPI_SUCCESS) attempt.how = &FaultCounts::refused;
   drop(attempt);
-  if (error != MPI_SUCCESS) repair_tags_->spoil();
+  if (error != MPI_SUCCESS) repair_tags_->retire();
   repair_tags_.reset();
   offered_.reset();
   guard_->count([&](FaultCounts& counts) {
     ++(counts.*attempt.how);
     counts.longest_s = std::max(counts.longest_s, PMPI_Wtime() - begin_s);
   });
-  Outcome outcome = over(error, attempt.result);
+  CallResult outcome = over(error, attempt.result);
   if (error != MPI_SUCCESS) outcome.reason = reason_;
   return outcome;
 }
 
 /// A second failure has hit the call. The contents of its memory are not known any more.
-void GuardedComm::spoil(Try& attempt) {
+void GuardedComm::retire(Attempt& attempt) {
   if (attempt.operation != nullptr && !attempt.halted && attempt.stage == Stage::data) {
     (void)attempt.halt.stop(*attempt.operation, [this](int rank) { return guard_->mesh().has_ended(rank); });
     attempt.halted = true;
@@ -242,29 +242,29 @@ void GuardedComm::spoil(Try& attempt) {
   attempt.overwritten = attempt.overwritten || attempt.call.sendbuf == MPI_IN_PLACE;
 }
 
-Outcome GuardedComm::recover(Try& attempt) {
+CallResult GuardedComm::recover(Attempt& attempt) {
   const double begin_s = PMPI_Wtime();
   const bool is_barrier = attempt.call.collective == Collective::barrier;
   if (failed_.empty()) attempt.result = LastResult::full;
   while (true) {
     Statement own = state_progress(attempt);
     if (agree(own) == Verdict::committed) {
-      if (const auto result = ward_->result_for(own)) {
+      if (const auto result = peer_monitor_->result_for(own)) {
         attempt.how = &FaultCounts::full;
-        ward_->keep([&](std::vector<std::byte>& bytes) { bytes = *result; });
+        peer_monitor_->keep([&](std::vector<std::byte>& bytes) { bytes = *result; });
         return end_recovery(attempt, attempt.kept.put(*result), begin_s);
       }
       if (attempt.stage == Stage::committing || is_barrier) return end_recovery(attempt, MPI_SUCCESS, begin_s);
       reason_ = "ranks do not make the same calls";
       return end_recovery(attempt, guard_->error(), begin_s);
     }
-    const Statements& all = ward_->statements();
+    const Statements& all = peer_monitor_->statements();
     // An operation of the survivors of an earlier failure ends with their state. It is not repaired.
     if (!failed_.empty()) drop(attempt);
     go_on_without(own, all);
     attempt.refused = false;
     // All survivors are in the call, so that a rank waits for messages only.
-    const Guard::Unguarded ending(*guard_, ward_->members(), "the end of a call that a failure has hit",
+    const Guard::Unguarded ending(*guard_, peer_monitor_->members(), "the end of a call that a failure has hit",
                                   patience_of_ending);
     int rc = settle(attempt, own, all);
     // No rank leaves before all have decided. A rank that sees that another has left takes its own result for whole.
@@ -273,7 +273,7 @@ Outcome GuardedComm::recover(Try& attempt) {
       rc = commit(attempt.call);
     }
     if (rc != interrupted) return end_recovery(attempt, rc, begin_s);
-    spoil(attempt);
+    retire(attempt);
   }
 }
 

@@ -63,7 +63,7 @@ class Surviving final : public Serving {
  public:
   Surviving(Guard& guard, std::unique_ptr<Serving> next) : Serving(std::move(next)), guard_(guard) {}
 
-  [[nodiscard]] mpi::Outcome perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) override {
+  [[nodiscard]] mpi::CallResult perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) override {
     return mpi::perform_guarded(guard_, call, choice, timed);
   }
   [[nodiscard]] int finalize(int (*finalize)()) noexcept override;

@@ -108,7 +108,7 @@ struct WayOn {
 /// The page of all failures, which the site has as docs/faults.md.
 [[nodiscard]] std::string faults_page();
 
-// sayings.cpp
+// faults_text.cpp
 
 /// A sentence about failures that is handed on, with a meaning that can be computed.
 struct Saying {

@@ -35,9 +35,9 @@ sim::Ranks generate(const Selection& selection, Rank p, const Scene& scene) {
   return ranks;
 }
 
-sim::Outcome play_once(const sim::Ranks& ranks, Count bytes, const Scene& scene, bool record) {
+sim::SimulatedRun play_once(const sim::Ranks& ranks, Count bytes, const Scene& scene, bool record) {
   if (interrupted()) throw sim::Stopped{};
-  sim::Outcome outcome =
+  sim::SimulatedRun outcome =
       simulate(ranks, static_cast<double>(bytes), scene.network, scene.circumstances,
                {.record = record, .go_on = [](std::int64_t events) { return go_on(events, "events"); }});
   clear_progress(outcome.events);

@@ -83,7 +83,7 @@ struct SeedTimes {
 /// Plays all seeds. Throws sim::Stopped once interrupted() (process.hpp). Shows progress on terminals.
 [[nodiscard]] SeedTimes play_seeds(const sim::Ranks& ranks, Count bytes, const Scene& scene);
 /// One run, of the first seed, with every step if `record`.
-[[nodiscard]] sim::Outcome play_once(const sim::Ranks& ranks, Count bytes, const Scene& scene, bool record);
+[[nodiscard]] sim::SimulatedRun play_once(const sim::Ranks& ranks, Count bytes, const Scene& scene, bool record);
 
 /// The time on the scene's fabric. Precondition: there is one. Throws sim::Stopped, and shows progress, as play_seeds
 /// does.
@@ -101,16 +101,16 @@ struct Variation {
 
 /// A trace in Chrome's format, which Perfetto reads. It has a track for each rank, a slice for each step, and an arrow
 /// for each message.
-[[nodiscard]] std::string trace_of(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes,
+[[nodiscard]] std::string trace_of(const sim::Ranks& ranks, const sim::SimulatedRun& outcome, Count bytes,
                                    const std::string& title);
 
 /// The critical path in words, a line for each step, none longer than a screen; at most `most` lines.
-[[nodiscard]] std::string path_in_words(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes,
+[[nodiscard]] std::string path_in_words(const sim::Ranks& ranks, const sim::SimulatedRun& outcome, Count bytes,
                                         std::size_t most);
 
 /// By how much ranks may begin later, and steps end later, without the last rank ending later. Two lines. Needs an
 /// outcome with every step.
-[[nodiscard]] std::string slack_in_words(const sim::Outcome& outcome);
+[[nodiscard]] std::string slack_in_words(const sim::SimulatedRun& outcome);
 
 /// "torus:dims=4x4, consecutive, at most 2 ranks on a node".
 [[nodiscard]] std::string network_in_words(const SimulateOptions& options, const sim::Fabric& fabric);

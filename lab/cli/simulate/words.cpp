@@ -58,7 +58,7 @@ std::string reason(const sim::PathStep& step) {
 
 }  // namespace
 
-std::string path_in_words(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes, std::size_t most) {
+std::string path_in_words(const sim::Ranks& ranks, const sim::SimulatedRun& outcome, Count bytes, std::size_t most) {
   const std::vector<sim::PathStep> path = critical_path(outcome);
   std::string text;
   for (std::size_t i = 0; i < path.size(); ++i) {
@@ -74,7 +74,7 @@ std::string path_in_words(const sim::Ranks& ranks, const sim::Outcome& outcome, 
   return text;
 }
 
-std::string slack_in_words(const sim::Outcome& outcome) {
+std::string slack_in_words(const sim::SimulatedRun& outcome) {
   // Sums of the same times in another order differ in their last bits.
   const double nothing = 1e-9 * outcome.time_s;
   const auto line = [&](const char* what, const char* may, std::vector<double> slack) {
@@ -87,7 +87,7 @@ std::string slack_in_words(const sim::Outcome& outcome) {
   return line("ranks", "they may arrive", outcome.arrival_slack_s) + line("steps", "they may end", outcome.slack_s);
 }
 
-std::string trace_of(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes, const std::string& title) {
+std::string trace_of(const sim::Ranks& ranks, const sim::SimulatedRun& outcome, Count bytes, const std::string& title) {
   require(!outcome.first_step.empty(), "a trace needs an outcome with every step");
   std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
   const auto out = std::back_inserter(text);

@@ -27,7 +27,7 @@ void Session::restart() {
   stopped_ = unmatched_;
   if (!matching_) return;
   const bool at_least_once = origin_.claims.needs.idempotent || first().collective == Collective::barrier;
-  execution_ = std::make_unique<symbolic::Execution>(ranks_, *matching_, dependencies_, at_least_once);
+  execution_ = std::make_unique<symbolic::SymbolicExecution>(ranks_, *matching_, dependencies_, at_least_once);
   play_to(0);
 }
 

@@ -44,7 +44,7 @@ class Session {
   /// the beginning, round by round, so that a value keeps its number.
   void play_to(std::uint32_t k);
   /// The execution, where play_to has left it; nullptr if messages do not match, so that nothing can be executed.
-  [[nodiscard]] symbolic::Execution* execution() { return execution_.get(); }
+  [[nodiscard]] symbolic::SymbolicExecution* execution() { return execution_.get(); }
   /// The thing that stopped the execution, if something did.
   [[nodiscard]] const std::optional<symbolic::Refuted>& stopped() const { return stopped_; }
   /// True the first time that a value is asked for.
@@ -61,7 +61,7 @@ class Session {
   std::vector<Dependencies> given_;  // instead of derived ones
   std::vector<Dependencies> dependencies_;
   std::optional<Matching> matching_;
-  std::unique_ptr<symbolic::Execution> execution_;
+  std::unique_ptr<symbolic::SymbolicExecution> execution_;
   std::int64_t played_ = -1;  // the messages of rounds before it
   std::optional<symbolic::Refuted> stopped_;
   std::optional<symbolic::Refuted> unmatched_;

@@ -126,7 +126,7 @@ std::string ask_chart(Sessions& /*sessions*/, const json& question) {
 std::string ask_times(Sessions& sessions, const json& question) {
   const Session& session = sessions.of(question);
   const sim::Ranks ranks(session.ranks());
-  const sim::Outcome outcome =
+  const sim::SimulatedRun outcome =
       sim::simulate(ranks, question.at("bytes").get<double>(), network_of_question(question), {}, {.record = true});
   json steps = json::array();
   for (Rank r = 0; r < session.size(); ++r) {

@@ -117,8 +117,8 @@ ProgramReport run_once(const PairedRuns& options, const MpiLibrary* mpi, bool na
   if (mpi != nullptr) program.insert(program.end(), {"--mpi", std::string(mpi->id)});
   program.emplace_back("--");
   program.insert(program.end(), options.program.begin(), options.program.end());
-  Program launch{.arguments = launched(options, mpi, program),
-                 .limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.limit_s * 1000))};
+  ChildProgram launch{.arguments = launched(options, mpi, program),
+                      .limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.limit_s * 1000))};
   if (options.show_output) launch.on_line = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
   const Ending ending = run_program(launch);
   if (!ending.good()) fail(options, native, ending);

@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int least_launches = 3;
 
 /// The work of one number of ranks.
-struct Part {
+struct WorkOfRanks {
   LaunchPlan plan{};
   bool crowded = false;
   std::vector<measured::AskedChoice> asked{};
@@ -44,11 +44,11 @@ struct Work {
   std::unique_ptr<const Policy> automatic{};  ///< made of it; nullptr: the model
   int launches = 5;
   double seconds = 150;
-  std::vector<Part> parts{};
+  std::vector<WorkOfRanks> parts{};
 };
 
-Part part_for(const Work& work, const HereOptions& options, Rank ranks) {
-  Part part{.crowded = ranks > work.processors.usable()};
+WorkOfRanks part_for(const Work& work, const HereOptions& options, Rank ranks) {
+  WorkOfRanks part{.crowded = ranks > work.processors.usable()};
   part.asked =
       asked_cells({.ranks = ranks, .crowded = part.crowded, .quick = options.quick, .today = work.automatic.get()});
   part.plan = {
@@ -104,7 +104,7 @@ Work prepare(const HereOptions& options) {
 
 void announce(const Work& work) {
   std::string counts;
-  for (const Part& part : work.parts) {
+  for (const WorkOfRanks& part : work.parts) {
     counts += fmt::format("{}{}{}", counts.empty() ? "" : ", ", part.plan.ranks, part.crowded ? " (crowded)" : "");
   }
   fmt::print(stderr, "{} by {}, on {} processors; ranks: {}; at most {} launches each; about {}\n",
@@ -127,9 +127,12 @@ void require_same_machine(const std::vector<Launch>& launches) {
 
 /// True if little was measured: on a busy machine ranks come late to starts that a clock gives. Then they start by a
 /// barrier.
-bool too_little(const Launch& launch, const Part& part) { return launch.rows.size() * 5 < series_in(part.asked) * 4; }
+bool too_little(const Launch& launch, const WorkOfRanks& part) {
+  return launch.rows.size() * 5 < series_in(part.asked) * 4;
+}
 
-std::vector<Launch> measure_all(const Work& work, Part& part, const ResultDirectory& results, Progress& progress) {
+std::vector<Launch> measure_all(const Work& work, WorkOfRanks& part, const ResultDirectory& results,
+                                Progress& progress) {
   const auto begin = Clock::now();
   std::vector<Launch> launches;
   for (int i = 1; i <= work.launches; ++i) {
@@ -164,7 +167,7 @@ struct Outcome {
   measured::Gain gain{};
 };
 
-std::string summary(const Part& part, std::size_t asked, std::size_t cells, const std::vector<Launch>& launches,
+std::string summary(const WorkOfRanks& part, std::size_t asked, std::size_t cells, const std::vector<Launch>& launches,
                     const Outcome& outcome) {
   const Launch& first = launches.front();
   const measured::Gain& gain = outcome.gain;
@@ -194,7 +197,7 @@ std::size_t distinct_cells(const std::vector<measured::AskedChoice>& asked) {
 
 /// Measures one number of ranks, writes it into the profile if it brings something, and says so. `file` gets the name
 /// of the profile that was written.
-std::string tune_part(const Work& work, Part part, const HereOptions& options, const ResultDirectory& results,
+std::string tune_part(const Work& work, WorkOfRanks part, const HereOptions& options, const ResultDirectory& results,
                       Progress& progress, std::string& file) {
   const std::vector<Launch> launches = measure_all(work, part, results, progress);
   std::vector<measured::Chosen> chosen =
@@ -273,10 +276,11 @@ void tune_here(const HereOptions& options) {
   const ResultDirectory results(options.keep);
   Progress progress;
   std::size_t series = 0;
-  for (const Part& part : work.parts) series += series_in(part.asked) * static_cast<std::size_t>(work.launches + 1);
+  for (const WorkOfRanks& part : work.parts)
+    series += series_in(part.asked) * static_cast<std::size_t>(work.launches + 1);
   progress.expect(series, work.seconds * static_cast<double>(work.parts.size()));
   std::string file;
-  for (const Part& part : work.parts) {
+  for (const WorkOfRanks& part : work.parts) {
     try {
       print(tune_part(work, part, options, results, progress, file));
     } catch (const std::exception& error) {

@@ -62,8 +62,8 @@ int share_world() {
   int mine = private_duplicate(base_world(), &comm) == MPI_SUCCESS ? 1 : 0;
   int all = 0;
   int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, base_world());
-  std::vector<Whereabouts> ranks;
-  if (rc == MPI_SUCCESS && all != 0) rc = gather_whereabouts(comm, rank, size, &ranks);
+  std::vector<RankLocation> ranks;
+  if (rc == MPI_SUCCESS && all != 0) rc = gather_locations(comm, rank, size, &ranks);
   if (rc != MPI_SUCCESS || all == 0) {
     if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
     return rc;

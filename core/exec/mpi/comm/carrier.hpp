@@ -92,7 +92,7 @@ class Carrier {
   /// The ranks that are reached by memory; nullptr if there are none.
   [[nodiscard]] const Neighbours* neighbours() const { return neighbours_.get(); }
   /// Finds them. Collective over the carrier's ranks, before it carries anything. Returns an MPI error code.
-  [[nodiscard]] int find_neighbours(int rank, std::span<const Whereabouts> ranks) {
+  [[nodiscard]] int find_neighbours(int rank, std::span<const RankLocation> ranks) {
     return Neighbours::find(comm_, rank, ranks, &neighbours_);
   }
   /// Before MPI_Finalize.
@@ -159,7 +159,7 @@ class TagRange {
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
   /// Messages may be left that no rank has received. So these tags are never used again here.
-  void spoil() { spoiled_ = true; }
+  void retire() { spoiled_ = true; }
   void give_back() noexcept;
 
  private:

@@ -173,8 +173,8 @@ int CommState::make_carrier() {
   range_.take(carrier_, TagLayout::context_units);
   range_.set_agreed();
   tags_ = Tags::open;
-  std::vector<Whereabouts> ranks;
-  rc = gather_whereabouts(carrier_->comm(), static_cast<int>(rank_), static_cast<int>(size_), &ranks);
+  std::vector<RankLocation> ranks;
+  rc = gather_locations(carrier_->comm(), static_cast<int>(rank_), static_cast<int>(size_), &ranks);
   if (rc != MPI_SUCCESS) return rc;
   placement_ = shared_placement(placement_from(ranks));
   return carrier_->find_neighbours(static_cast<int>(rank_), ranks);
@@ -321,8 +321,8 @@ int CommState::reserve(int units, TagRange* range) {
 
 Route CommState::route(const TagRange& range, int units) const { return route_of(range, units * tag_layout().unit); }
 
-void CommState::spoil_tags() {
-  if (tags_ != Tags::none) range_.spoil();
+void CommState::retire_tags() {
+  if (tags_ != Tags::none) range_.retire();
 }
 
 void CommState::release() {
@@ -378,7 +378,7 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
     while (state->asking_.exchange(true)) sched_yield();
     // Other ranks may have sent messages in calls that this rank has not made.
     const bool failed = state->usable() ? library::failure_of(comm) != MPI_SUCCESS : state->failure() != MPI_SUCCESS;
-    if (failed) state->spoil_tags();
+    if (failed) state->retire_tags();
   }
   state->user_comm_ = base_world();
   state->release();

@@ -153,10 +153,10 @@ class CommState {
 
   /// Keeps the tags from other communicators after a refused call, or an execution that was given up. Other ranks may
   /// have made the call and left messages for it. No other communicator may receive them.
-  void spoil_tags();
+  void retire_tags();
   /// A call of this rank has been refused, or has failed before it began. Others may have made it.
   void missed_call() {
-    spoil_tags();
+    retire_tags();
     made_calls_.lose_count();
   }
   /// The calls that were served, for ranks that wait for this one in vain.

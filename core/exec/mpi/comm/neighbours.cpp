@@ -124,10 +124,10 @@ void take_note(const std::vector<Candidate>& candidates, std::uint64_t carrier, 
 
 }  // namespace
 
-int Neighbours::find(MPI_Comm comm, int rank, std::span<const Whereabouts> all, std::unique_ptr<Neighbours>* found) {
+int Neighbours::find(MPI_Comm comm, int rank, std::span<const RankLocation> all, std::unique_ptr<Neighbours>* found) {
   const int size = static_cast<int>(all.size());
   std::vector<std::uint64_t> sorted;
-  for (const Whereabouts& one : all) sorted.push_back(one.memory);
+  for (const RankLocation& one : all) sorted.push_back(one.memory);
   std::sort(sorted.begin(), sorted.end());
   const auto alike = std::adjacent_find(sorted.begin(), sorted.end(),
                                         [](std::uint64_t a, std::uint64_t b) { return a == b && a != 0; });

@@ -35,7 +35,7 @@ class Neighbours {
   /// Finds them. Collective over `comm`, a private communicator that carries no messages yet, whose ranks are where
   /// `all` says. Those that may be neighbours exchange some bytes twice. The segment of the process is made if there
   /// are others on its node. Returns an MPI error code. Throws std::bad_alloc before it has sent anything.
-  [[nodiscard]] static int find(MPI_Comm comm, int rank, std::span<const Whereabouts> all,
+  [[nodiscard]] static int find(MPI_Comm comm, int rank, std::span<const RankLocation> all,
                                 std::unique_ptr<Neighbours>* found);
 
   /// True if the rank, of the carrier, is one.

@@ -56,7 +56,7 @@ std::optional<std::uint64_t> declared_node(int rank) {
 
 std::uint64_t memory_key(std::optional<std::uint64_t> declared) {
   if (library::waits_inside_mpi) return 0;
-  const node::Place here = node::Place::here();
+  const node::KernelPlace here = node::KernelPlace::here();
   if (here.boot == 0) return 0;
   Hash hash;
   hash.add(here.boot).add(here.network).add(here.pids).add(here.time).add(here.users).add(node::layout_version);
@@ -125,27 +125,27 @@ bool find_world_ranks(MPI_Comm comm, Rank size, RankMap* ranks) {
   return true;
 }
 
-int gather_whereabouts(MPI_Comm comm, int rank, int size, std::vector<Whereabouts>* all) {
+int gather_locations(MPI_Comm comm, int rank, int size, std::vector<RankLocation>* all) {
   const std::optional<std::uint64_t> declared = declared_node(rank);
-  Whereabouts own{.node = declared ? *declared : name_of_node(), .memory = memory_key(declared)};
+  RankLocation own{.node = declared ? *declared : name_of_node(), .memory = memory_key(declared)};
   if (!library::waits_inside_mpi) own.processors = node::own_processors();
   all->assign(static_cast<std::size_t>(size), {});
-  constexpr int words = sizeof(Whereabouts) / sizeof(std::uint64_t);
-  static_assert(sizeof(Whereabouts) % sizeof(std::uint64_t) == 0 &&
-                std::has_unique_object_representations_v<Whereabouts>);
+  constexpr int words = sizeof(RankLocation) / sizeof(std::uint64_t);
+  static_assert(sizeof(RankLocation) % sizeof(std::uint64_t) == 0 &&
+                std::has_unique_object_representations_v<RankLocation>);
   return PMPI_Allgather(&own, words, MPI_UINT64_T, all->data(), words, MPI_UINT64_T, comm);
 }
 
-std::vector<Rank> nodes_of(std::span<const Whereabouts> all) {
+std::vector<Rank> nodes_of(std::span<const RankLocation> all) {
   std::map<std::uint64_t, Rank> numbers;
   std::vector<Rank> nodes;
   nodes.reserve(all.size());
-  for (const Whereabouts& one : all)
+  for (const RankLocation& one : all)
     nodes.push_back(numbers.try_emplace(one.node, static_cast<Rank>(numbers.size())).first->second);
   return nodes;
 }
 
-Placement placement_from(std::span<const Whereabouts> all) {
+Placement placement_from(std::span<const RankLocation> all) {
   const std::vector<Rank> nodes = nodes_of(all);
   Placement placement = placement_of(nodes);
   std::map<Rank, std::vector<node::OwnProcessors>> on_node;

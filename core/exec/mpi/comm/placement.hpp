@@ -39,7 +39,7 @@ class RankMap {
 [[nodiscard]] bool find_world_ranks(MPI_Comm comm, Rank size, RankMap* ranks);
 
 /// Where a rank is, by numbers that are equal for ranks in the same place.
-struct Whereabouts {
+struct RankLocation {
   /// The key of the process's node, by the name that MPI_Get_processor_name gives. If CIRCOLL_CORES says how many
   /// consecutive ranks a node has, it is the node's number.
   std::uint64_t node = 0;
@@ -50,13 +50,13 @@ struct Whereabouts {
 
 /// Asks all ranks of an intracommunicator where they are. The same on all ranks, whatever their environments are.
 /// Collective: one native allgather of 32 bytes. Returns an MPI error code.
-[[nodiscard]] int gather_whereabouts(MPI_Comm comm, int rank, int size, std::vector<Whereabouts>* all);
+[[nodiscard]] int gather_locations(MPI_Comm comm, int rank, int size, std::vector<RankLocation>* all);
 
 /// The node of each rank. Nodes are numbered in the order of their first ranks.
-[[nodiscard]] std::vector<Rank> nodes_of(std::span<const Whereabouts> all);
+[[nodiscard]] std::vector<Rank> nodes_of(std::span<const RankLocation> all);
 
 /// The placement of the ranks, the same on all of them.
-[[nodiscard]] Placement placement_from(std::span<const Whereabouts> all);
+[[nodiscard]] Placement placement_from(std::span<const RankLocation> all);
 
 /// The placement of a communicator's ranks, where `world` is that of the ranks of MPI_COMM_WORLD. Local.
 [[nodiscard]] Placement placement_in_world(const Placement& world, const RankMap& ranks, Rank size);

@@ -26,8 +26,8 @@ struct Pace {
 constexpr Pace crowded{.yield = 8, .again = 1, .mpi = 16};
 constexpr Pace alone{.yield = 4096, .again = 256, .mpi = 64};
 /// The same for the in-order fast path. A rank that has got its turn mostly finds at once what it waits for.
-constexpr Straight::Patience crowded_patience{.now = 4, .in_all = 64, .blocking = true};
-constexpr Straight::Patience alone_patience{.now = 16, .in_all = 64, .blocking = true};
+constexpr InOrderPath::LookLimits crowded_patience{.now = 4, .in_all = 64, .blocking = true};
+constexpr InOrderPath::LookLimits alone_patience{.now = 16, .in_all = 64, .blocking = true};
 /// Polls after which a rank asks MPI whether the communicator is revoked or a process has failed: some ten
 /// microseconds.
 constexpr std::uint64_t polls_before_asking = 256;
@@ -40,7 +40,7 @@ constexpr std::chrono::seconds least_interval{1};
 }  // namespace
 
 Execution::Execution(const Plan& plan, const MessageTable& messages)
-    : plan_(&plan), engine_(plan), mpi_(plan, messages), straight_(plan) {}
+    : plan_(&plan), engine_(plan), mpi_(plan, messages), in_order_(plan) {}
 
 void Execution::start(const Binding& binding) {
   binding_ = &binding;
@@ -60,8 +60,8 @@ void Execution::start(const Binding& binding) {
   if (may_go_straight()) {
     way_ = Way::straight;
     engine_.hold();
-    straight_.start();
-    (void)go_straight({});
+    in_order_.start();
+    (void)go_in_order({});
   } else {
     way_ = Way::engine;
     engine_.start(*this);
@@ -73,29 +73,29 @@ bool Execution::may_go_straight() {
   if (others_.size() != (neighbours ? 1U : 0U) || (neighbours && node_ == nullptr)) return false;
   const std::uint32_t changes = neighbours ? node_->changes() : 0;
   if (changes != straight_for_) {
-    straight_.set_ends(neighbours ? node_ : nullptr);
+    in_order_.set_ends(neighbours ? node_ : nullptr);
     straight_for_ = changes;
   }
-  return straight_.serves(*binding_);
+  return in_order_.serves(*binding_);
 }
 
-bool Execution::go_straight(Straight::Patience patience) {
+bool Execution::go_in_order(InOrderPath::LookLimits patience) {
   const auto local = [this](StepIndex step) {
     error_ = combine(*plan_, plan_->steps[step], *binding_);
     return error_ == MPI_SUCCESS;
   };
-  switch (straight_.run(*binding_, patience, local)) {
-    case Straight::State::waiting:
+  switch (in_order_.run(*binding_, patience, local)) {
+    case InOrderPath::State::waiting:
       return false;
-    case Straight::State::over:
+    case InOrderPath::State::over:
       way_ = Way::ended;
       if (error_ == MPI_SUCCESS) engine_.end();
       return true;
-    case Straight::State::stuck:
+    case InOrderPath::State::stuck:
       break;
   }
   way_ = Way::engine;
-  engine_.start_after(*this, [this](const auto& ended) { straight_.for_each_ended(ended); });
+  engine_.start_after(*this, [this](const auto& ended) { in_order_.for_each_ended(ended); });
   return true;
 }
 
@@ -126,7 +126,7 @@ bool Execution::advance(bool inside_mpi) {
   }
   if (engine_.done()) return true;
   news_ = false;
-  if (way_ == Way::straight) return go_straight({}) && (failed() || engine_.done());
+  if (way_ == Way::straight) return go_in_order({}) && (failed() || engine_.done());
   collect(inside_mpi && others_.empty() ? mpi_.wait() : mpi_.poll());
   if (node_ != nullptr) {
     collect(node_->poll());
@@ -144,8 +144,8 @@ int Execution::wait() {
   const Interruption* const news = binding_->route.interruption;
   if (way_ == Way::straight) {
     const bool yields = binding_->route.neighbours->crowded();
-    const Straight::Patience patience = yields ? crowded_patience : alone_patience;
-    while (!go_straight(patience)) {
+    const InOrderPath::LookLimits patience = yields ? crowded_patience : alone_patience;
+    while (!go_in_order(patience)) {
       if (news != nullptr && news->there()) return interrupted;
       if (yields) sched_yield();
     }
@@ -212,7 +212,7 @@ bool Execution::begin(StepIndex step) {
 Halt Execution::halt(const IsDead& is_dead) {
   const std::size_t steps = plan_->steps.size();
   Halt halt{.ended = std::vector<bool>(steps, way_ == Way::ended), .torn = std::vector<bool>(steps, false)};
-  if (way_ == Way::straight) straight_.for_each_ended([&](StepIndex step) { halt.ended[step] = true; });
+  if (way_ == Way::straight) in_order_.for_each_ended([&](StepIndex step) { halt.ended[step] = true; });
   if (way_ == Way::engine) {
     for (StepIndex step = 0; step < steps; ++step) halt.ended[step] = engine_.has_begun(step);
     mpi_.halt(halt, is_dead);
@@ -228,7 +228,7 @@ void Execution::abandon() noexcept {
 
 std::size_t Execution::memory_bytes() const {
   return sizeof(Execution) + plan_->steps.size() * 2 * sizeof(std::uint32_t) + mpi_.memory_bytes() +
-         straight_.memory_bytes();
+         in_order_.memory_bytes();
 }
 
 int Stall::look(const Binding& binding, bool first, const std::function<std::vector<Rank>()>& awaited) noexcept {

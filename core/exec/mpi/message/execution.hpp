@@ -11,9 +11,9 @@
 #include "circoll/plan.hpp"
 #include "exec/mpi/comm/stalls.hpp"
 #include "exec/mpi/message/channel.hpp"
+#include "exec/mpi/message/in_order_path.hpp"
 #include "exec/mpi/message/mpi_channel.hpp"
 #include "exec/mpi/message/node_channel.hpp"
-#include "exec/mpi/message/straight.hpp"
 #include "plan/engine.hpp"
 
 namespace circoll::mpi {
@@ -92,7 +92,7 @@ class Execution {
   /// Finds out whether the list serves this execution.
   [[nodiscard]] bool may_go_straight();
   /// Goes on along the list. False: it has stopped at a message that has not come.
-  bool go_straight(Straight::Patience patience);
+  bool go_in_order(InOrderPath::LookLimits patience);
   /// advance() has had no news so many times.
   void wait_a_little(std::uint64_t idle);
   /// There has been no news for a multiple of Stall::polls polls. May end the execution with an error.
@@ -118,7 +118,7 @@ class Execution {
   MpiChannel mpi_;
   std::vector<std::unique_ptr<Channel>> others_;
   NodeChannel* node_ = nullptr;  ///< the first of others_, if it is the one of its own; called without a table
-  Straight straight_;
+  InOrderPath in_order_;
   std::uint32_t straight_for_ = ~std::uint32_t{0};  ///< NodeChannel::changes(), or 0: whose ends the list has
 };
 

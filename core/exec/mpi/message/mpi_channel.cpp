@@ -53,7 +53,7 @@ void MpiChannel::start(const Binding& binding) {
 
 bool MpiChannel::begin(StepIndex step) {
   const PlanStep& s = plan_->steps[step];
-  const Message& message = (*messages_)[step];
+  const MpiMessage& message = (*messages_)[step];
   const Binding& binding = *binding_;
   const bool staged = message.staging_bytes >= 0;
   char* const buffer = staged ? reinterpret_cast<char*>(binding.staging) + message.staging_bytes
@@ -108,7 +108,7 @@ std::span<const StepIndex> MpiChannel::poll_by(Completion some) {
   return completed == 0 ? std::span<const StepIndex>{} : collect(static_cast<std::size_t>(completed));
 }
 
-void MpiChannel::check_length(const Message& message, const MPI_Status& status) {
+void MpiChannel::check_length(const MpiMessage& message, const MPI_Status& status) {
   int count = 0;
   PMPI_Get_count(&status, message.type == MPI_DATATYPE_NULL ? binding_->elements.type : message.type, &count);
   if (truncation_ == MPI_SUCCESS && count != message.count) truncation_ = MPI_ERR_OTHER;
@@ -126,7 +126,7 @@ std::span<const StepIndex> MpiChannel::collect(std::size_t completed) {
   active_ = static_cast<int>(kept);
   for (std::size_t i = 0; i < completed; ++i) {
     const PlanStep& step = plan_->steps[completed_[i]];
-    const Message& message = (*messages_)[completed_[i]];
+    const MpiMessage& message = (*messages_)[completed_[i]];
     if (binding_->exact && step.kind != StepKind::send) check_length(message, statuses_[i]);
     if (step.kind != StepKind::send && message.staging_bytes >= 0)
       fail(unpack_pieces(*plan_, step, *binding_, binding_->staging + message.staging_bytes));
@@ -195,12 +195,12 @@ MessageTable::MessageTable(const Plan& plan, MPI_Datatype type, const TypeInfo& 
 }
 
 MessageTable::~MessageTable() {
-  for (Message& message : messages_) {
+  for (MpiMessage& message : messages_) {
     if (message.owned) PMPI_Type_free(&message.type);
   }
 }
 
-void MessageTable::add(const Plan& plan, const PlanStep& step, Message& message) {
+void MessageTable::add(const Plan& plan, const PlanStep& step, MpiMessage& message) {
   const std::span<const Piece> pieces = plan.pieces_of(step);
   if (pieces.empty()) {  // a barrier's message
     message.type = MPI_BYTE;
@@ -224,7 +224,7 @@ void MessageTable::add(const Plan& plan, const PlanStep& step, Message& message)
   }
 }
 
-void MessageTable::add_single(const Piece& piece, Message& message) const {
+void MessageTable::add_single(const Piece& piece, MpiMessage& message) const {
   message.area = piece.area;
   message.offset_bytes = piece.offset_bytes;
   const Count units = typed_ ? piece.elements : piece.elements * extent_bytes_;
@@ -239,7 +239,7 @@ void MessageTable::add_single(const Piece& piece, Message& message) const {
   message.owned = true;
 }
 
-void MessageTable::add_indexed(std::span<const Piece> pieces, Message& message) const {
+void MessageTable::add_indexed(std::span<const Piece> pieces, MpiMessage& message) const {
   message.area = pieces[0].area;
   message.count = 1;
   // A struct rather than an indexed type: its parts may be chunked types of their own, beyond int.

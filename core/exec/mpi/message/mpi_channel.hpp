@@ -13,7 +13,7 @@
 namespace circoll::mpi {
 
 /// The message of one step as MPI gets it.
-struct Message {
+struct MpiMessage {
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< MPI_DATATYPE_NULL: the element type of the call
   int count = 0;
   bool owned = false;  ///< `type` was made for this plan
@@ -38,15 +38,15 @@ class MessageTable {
   MessageTable(const MessageTable&) = delete;
   MessageTable& operator=(const MessageTable&) = delete;
 
-  [[nodiscard]] const Message& operator[](StepIndex step) const { return messages_[step]; }
+  [[nodiscard]] const MpiMessage& operator[](StepIndex step) const { return messages_[step]; }
   /// Messages that may be under way at the same time.
   [[nodiscard]] std::size_t messages() const { return message_count_; }
   [[nodiscard]] Count staging_bytes() const { return staging_bytes_; }
 
  private:
-  void add(const Plan& plan, const PlanStep& step, Message& message);
-  void add_single(const Piece& piece, Message& message) const;
-  void add_indexed(std::span<const Piece> pieces, Message& message) const;
+  void add(const Plan& plan, const PlanStep& step, MpiMessage& message);
+  void add_single(const Piece& piece, MpiMessage& message) const;
+  void add_indexed(std::span<const Piece> pieces, MpiMessage& message) const;
 
   MPI_Datatype type_;
   TypeInfo info_;
@@ -55,7 +55,7 @@ class MessageTable {
   Count unit_bytes_;  // packed bytes of a plan element
   Count staging_bytes_ = 0;
   std::size_t message_count_ = 0;
-  std::vector<Message> messages_;
+  std::vector<MpiMessage> messages_;
 };
 
 /// Messages by MPI_Isend and MPI_Irecv. Allocates in the constructor only.
@@ -90,7 +90,7 @@ class MpiChannel final : public Channel {
   [[nodiscard]] int first_error(int completed);
   void give_up(Halt* halt, const IsDead* is_dead);
   [[nodiscard]] std::span<const StepIndex> collect(std::size_t completed);
-  void check_length(const Message& message, const MPI_Status& status);
+  void check_length(const MpiMessage& message, const MPI_Status& status);
   void fail(int error);
   [[nodiscard]] bool is_receive(std::size_t request) const {
     return plan_->steps[steps_[request]].kind != StepKind::send;

@@ -94,7 +94,7 @@ class Nonblocking final : public PendingCall {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-Outcome native(const Call& call, MPI_Request* request, std::string_view reason, Count bytes = 0) {
+CallResult native(const Call& call, MPI_Request* request, std::string_view reason, Count bytes = 0) {
   return native_outcome(start_native(call, request), reason, bytes);
 }
 
@@ -117,8 +117,8 @@ std::unique_ptr<Nonblocking> make(const Call& call, CommState& state, const Inte
 }
 
 /// `asked`: the collective that the program has called.
-Outcome start_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Request* request,
-                 const Observer& observer, Collective asked) {
+CallResult start_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Request* request,
+                    const Observer& observer, Collective asked) {
   auto pending = make(call, state, choice, observer);
   pending->set_collective(asked);
   Operation& operation = pending->operation();
@@ -126,10 +126,10 @@ Outcome start_on(CommState& state, const Call& call, const InternedChoice& choic
     remember_native(state.attached<KnownCalls>(), call, choice, operation);
     return native(call, request, operation.reason(), operation.bytes());
   }
-  if (const int rc = state.begin_open(); rc != MPI_SUCCESS) return Outcome{.error = rc, .handled = true};
-  if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};
+  if (const int rc = state.begin_open(); rc != MPI_SUCCESS) return CallResult{.error = rc, .handled = true};
+  if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return CallResult{.error = rc};
   operation.take_numbers();
-  Outcome outcome{.plan = operation.plan(), .bytes = operation.bytes()};
+  CallResult outcome{.plan = operation.plan(), .bytes = operation.bytes()};
   Nonblocking* const added = pending.release();  // deletes itself when it is over
   try {
     progress().add(*added);
@@ -143,12 +143,12 @@ Outcome start_on(CommState& state, const Call& call, const InternedChoice& choic
 
 }  // namespace
 
-Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* request, const Observer& observer) {
+CallResult start(const Call& call, const InternedChoice& choice, MPI_Request* request, const Observer& observer) {
   if (const NativeCall* known = known_native(call, choice)) {
     return native(call, request, known->reason, known->bytes);
   }
   const FoundCommunicator found = find_communicator(call, choice, true);
-  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
+  if (found.error != MPI_SUCCESS) return CallResult{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, request, found.native_reason);
   if (!found.state->serves_nonblocking()) {
     return native(call, request, "its communicator has no tags yet, and the call must not wait for the other ranks");
@@ -160,11 +160,11 @@ Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* reque
   if (self_communicator() == MPI_COMM_NULL)
     throw Error(ErrorCode::transport, "MPI could not make a private communicator");
   return with_memory(*found.state, [&] {
-    const Meaning meaning(call, choice, *found.state);
-    if (const NativeCall* known = meaning.known().native) {
-      return native(meaning.call(), request, known->reason, known->bytes);
+    const RewrittenCall rewritten(call, choice, *found.state);
+    if (const NativeCall* known = rewritten.known().native) {
+      return native(rewritten.call(), request, known->reason, known->bytes);
     }
-    return start_on(*found.state, meaning.call(), meaning.choice(), request, observer, call.collective);
+    return start_on(*found.state, rewritten.call(), rewritten.choice(), request, observer, call.collective);
   });
 }
 

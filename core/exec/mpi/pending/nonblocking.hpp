@@ -10,7 +10,7 @@ namespace circoll::mpi {
 /// An operation that has ended, for an observer. Called where MPI's progress engine runs: must not call
 /// MPI, nor throw.
 struct Ended {
-  Outcome outcome{};
+  CallResult outcome{};
   Collective collective = Collective::barrier;
   Rank size = 1;        ///< of the communicator
   double begin_s = 0;   ///< MPI_Wtime of the call or of MPI_Start
@@ -26,13 +26,13 @@ struct Observer {
 /// Starts a call, whose request completes in all of MPI's ways to wait. For that, progress().poll() must be called
 /// again and again meanwhile. Native calls give the MPI library's own request. An error is returned, or comes with the
 /// request's completion. Throws as perform(). The observer is not called for native calls.
-[[nodiscard]] Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* request,
-                            const Observer& observer);
+[[nodiscard]] CallResult start(const Call& call, const InternedChoice& choice, MPI_Request* request,
+                               const Observer& observer);
 
 /// Makes a persistent request: inactive, to be started by start_persistent(). The rest as start(). `info` is
 /// for native calls.
-[[nodiscard]] Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
-                           const Observer& observer);
+[[nodiscard]] CallResult init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
+                              const Observer& observer);
 
 /// These serve four functions of MPI for requests that init() has made. They return `false`, quickly,
 /// for other requests.

@@ -65,8 +65,8 @@ Service serve(const Call& call, const InternedChoice& choice, Kind kind) {
       return native(call, choice, kind, why);
   }
   CommState::bury_released();
-  const Meaning meaning(call, choice, *found.state);
-  return serve_on(*found.state, meaning.call(), meaning.choice(), kind);
+  const RewrittenCall rewritten(call, choice, *found.state);
+  return serve_on(*found.state, rewritten.call(), rewritten.choice(), kind);
 }
 
 }  // namespace

@@ -28,10 +28,10 @@ PendingCall::PendingCall(const Call& call, CommState& state, const Observer& obs
 
 void PendingCall::notify_observer() noexcept {
   if (!observed()) return;
-  ended_.outcome = Outcome{.error = operation_.error(),
-                           .plan = operation_.plan(),
-                           .reason = operation_.plan()->why(),
-                           .bytes = operation_.bytes()};
+  ended_.outcome = CallResult{.error = operation_.error(),
+                              .plan = operation_.plan(),
+                              .reason = operation_.plan()->why(),
+                              .bytes = operation_.bytes()};
   ended_.size = state_.size();
   ended_.thread = observer_.thread;
   observer_.on_ended(ended_);

@@ -99,27 +99,27 @@ Persistent* find(MPI_Request request) {
   return found == known.all.end() ? nullptr : found->second;
 }
 
-Outcome native(const Call& call, MPI_Info info, MPI_Request* request, std::string_view reason, Count bytes = 0) {
+CallResult native(const Call& call, MPI_Info info, MPI_Request* request, std::string_view reason, Count bytes = 0) {
   return native_outcome(init_native(call, info, request), reason, bytes);
 }
 
 /// `asked`: the collective that the program has called.
-Outcome init_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
-                const Observer& observer, Collective asked) {
+CallResult init_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Info info,
+                   MPI_Request* request, const Observer& observer, Collective asked) {
   auto made = std::make_unique<Persistent>(call, state, observer);
   made->set_collective(asked);
   Operation& operation = made->operation();
   if (const int rc = find_service(operation, state, choice); rc != MPI_SUCCESS) {
-    return Outcome{.error = rc, .handled = true};
+    return CallResult{.error = rc, .handled = true};
   }
   if (!operation.served()) return native(call, info, request, operation.reason(), operation.bytes());
   bool in_device = false;
   if (const int rc = find_device_memory(call, state, &in_device); rc != MPI_SUCCESS) {
-    return Outcome{.error = rc, .handled = true};
+    return CallResult{.error = rc, .handled = true};
   }
   if (in_device) return native(call, info, request, in_device_memory, operation.bytes());
   if (!operation.reserve_tags()) return native(call, info, request, "too many persistent requests", operation.bytes());
-  if (const int rc = made->make_request(); rc != MPI_SUCCESS) return Outcome{.error = rc};
+  if (const int rc = made->make_request(); rc != MPI_SUCCESS) return CallResult{.error = rc};
   MPI_Request handle = made->request();
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
@@ -132,25 +132,25 @@ Outcome init_on(CommState& state, const Call& call, const InternedChoice& choice
   known.size = known.all.size();
   *request = handle;
   (void)made.release();  // free_persistent() deletes it
-  return Outcome{.plan = operation.plan(), .bytes = operation.bytes()};
+  return CallResult{.plan = operation.plan(), .bytes = operation.bytes()};
 }
 
 }  // namespace
 
-Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
-             const Observer& observer) {
+CallResult init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
+                const Observer& observer) {
   const FoundCommunicator found = find_communicator(call, choice, true);
-  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
+  if (found.error != MPI_SUCCESS) return CallResult{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, info, request, found.native_reason);
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL)
     throw Error(ErrorCode::transport, "MPI could not make a private communicator");
   return with_memory(*found.state, [&] {
-    const Meaning meaning(call, choice, *found.state);
-    if (const NativeCall* known = meaning.known().native) {
-      return native(meaning.call(), info, request, known->reason, known->bytes);
+    const RewrittenCall rewritten(call, choice, *found.state);
+    if (const NativeCall* known = rewritten.known().native) {
+      return native(rewritten.call(), info, request, known->reason, known->bytes);
     }
-    return init_on(*found.state, meaning.call(), meaning.choice(), info, request, observer, call.collective);
+    return init_on(*found.state, rewritten.call(), rewritten.choice(), info, request, observer, call.collective);
   });
 }
 

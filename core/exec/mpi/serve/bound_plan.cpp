@@ -52,7 +52,7 @@ BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, MPI_Datatyp
       memory_bytes_(sizeof(BoundPlan) + prepared_bytes()) {
   if (!has_plan()) return;
   messages_ = std::make_unique<MessageTable>(plan(), type, info);
-  memory_bytes_ += plan().steps.size() * sizeof(Message);
+  memory_bytes_ += plan().steps.size() * sizeof(MpiMessage);
   give_back(take_execution());
 }
 

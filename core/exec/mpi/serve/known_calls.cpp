@@ -57,7 +57,8 @@ void remember_native(KnownCalls& known, const Call& call, const InternedChoice& 
   if (const auto key = with_one_count(call, operation.size())) remember(*key);
 }
 
-Meaning::Meaning(const Call& call, const InternedChoice& choice, CommState& state) : call_(&call), choice_(&choice) {
+RewrittenCall::RewrittenCall(const Call& call, const InternedChoice& choice, CommState& state)
+    : call_(&call), choice_(&choice) {
   KnownCalls& calls = state.attached<KnownCalls>();
   known_ = calls.find(call, choice);
   if (known_.native != nullptr || known_.served != nullptr || call.collective != Collective::reduce_scatter ||

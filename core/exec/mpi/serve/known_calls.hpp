@@ -1,6 +1,6 @@
 // The calls that are known on a communicator, so that one which comes again costs little.
 //
-// A call may amount to another collective, or to another call of its own, which is known then (Meaning).
+// A call may amount to another collective, or to another call of its own, which is known then (RewrittenCall).
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace circoll::mpi {
 /// Where the library is faster it is only a little faster. So it must cost next to nothing to find this out again.
 struct NativeCall {
   std::string_view reason{};  ///< why the call is native
-  Count bytes = 0;            ///< Outcome::bytes
+  Count bytes = 0;            ///< CallResult::bytes
 };
 
 /// The memory of a call: at most one of the two.
@@ -128,11 +128,11 @@ void remember_native(KnownCalls& known, const Call& call, const InternedChoice& 
 
 /// The call that serves a call, and the knowledge about it. A policy decides about a reduce_scatter to one rank as
 /// about a reduce. An algorithm that was chosen by name is kept. Refers to its arguments.
-class Meaning {
+class RewrittenCall {
  public:
-  Meaning(const Call& call, const InternedChoice& choice, CommState& state);
-  Meaning(const Meaning&) = delete;
-  Meaning& operator=(const Meaning&) = delete;
+  RewrittenCall(const Call& call, const InternedChoice& choice, CommState& state);
+  RewrittenCall(const RewrittenCall&) = delete;
+  RewrittenCall& operator=(const RewrittenCall&) = delete;
 
   [[nodiscard]] const Call& call() const { return *call_; }
   [[nodiscard]] const InternedChoice& choice() const { return *choice_; }

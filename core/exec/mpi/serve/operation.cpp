@@ -144,7 +144,7 @@ void Operation::end(int error, bool matched) noexcept {
   if (error_ == MPI_SUCCESS) error_ = error;
   if (error_ != MPI_SUCCESS) lasting_ = false;
   if (library::is_failure(error_)) state_.fail(error_);
-  if (error_ != MPI_SUCCESS && !matched) spoil();
+  if (error_ != MPI_SUCCESS && !matched) retire();
   memory_.shrink();
   end_call();
   phase_ = Phase::idle;
@@ -157,8 +157,8 @@ void Operation::fail(int error) noexcept {
 
 /// Retires the tags of an operation that was given up, because its messages may be left behind. MPI may still read
 /// their memory.
-void Operation::spoil() noexcept {
-  tags_.spoil();
+void Operation::retire() noexcept {
+  tags_.retire();
   if (execution_ == nullptr) return;
   try {
     std::vector<MPI_Request> left = execution_->take_abandoned();

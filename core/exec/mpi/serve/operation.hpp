@@ -59,7 +59,7 @@ class Operation {
   [[nodiscard]] std::string_view reason() const { return reason_; }
   /// The result of prepare().
   [[nodiscard]] bool served() const { return reason_.empty(); }
-  /// Packed bytes, as Outcome::bytes.
+  /// Packed bytes, as CallResult::bytes.
   [[nodiscard]] Count bytes() const { return user_.own_bytes(); }
   /// The plan that serves it; not null after prepare().
   [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const {
@@ -98,7 +98,7 @@ class Operation {
 
   [[nodiscard]] Signature data_signature() const;
   [[nodiscard]] Signature placed(Signature signature) const;
-  void spoil() noexcept;
+  void retire() noexcept;
   bool find_data_plan(bool wait);
   void start_prologue();
   void start_data();

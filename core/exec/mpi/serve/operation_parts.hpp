@@ -25,7 +25,7 @@ class CallTags {
   explicit CallTags(CommState& state) : state_(state) {}
   ~CallTags() {
     // Others may have started theirs, and sent.
-    if (order_ == Order::reserved && state_.find_failure() != MPI_SUCCESS) reserved_.spoil();
+    if (order_ == Order::reserved && state_.find_failure() != MPI_SUCCESS) reserved_.retire();
   }
   CallTags(const CallTags&) = delete;
   CallTags& operator=(const CallTags&) = delete;
@@ -55,11 +55,11 @@ class CallTags {
     return order_ == Order::numbered ? state_.route(number_, units_) : state_.route(collective);
   }
   /// Keeps them from other communicators: messages may be left behind.
-  void spoil() noexcept {
+  void retire() noexcept {
     if (order_ == Order::reserved) {
-      reserved_.spoil();
+      reserved_.retire();
     } else {
-      state_.spoil_tags();
+      state_.retire_tags();
     }
   }
 

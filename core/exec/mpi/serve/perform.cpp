@@ -24,47 +24,47 @@ int find_service(Operation& operation, CommState& state, const InternedChoice& c
 
 namespace {
 
-Outcome native(const Call& call, std::string_view reason, Count bytes = 0) {
+CallResult native(const Call& call, std::string_view reason, Count bytes = 0) {
   return native_outcome(call_native(call), reason, bytes);
 }
 
 /// A call that has been native before, with the same arguments. So its arguments are valid.
-Outcome again_not_served(const Call& call, const InternedChoice& choice, Unserved unserved, std::string_view reason,
-                         Count bytes) {
+CallResult again_not_served(const Call& call, const InternedChoice& choice, Unserved unserved, std::string_view reason,
+                            Count bytes) {
   if (unserved == Unserved::refuse && choice.kind == InternedChoice::Kind::algorithm) {
     throw Error(ErrorCode::unsupported, std::string(reason));
   }
   return native(call, reason, bytes);
 }
 
-Outcome not_served(const Call& call, const InternedChoice& choice, Unserved unserved, std::string_view reason,
-                   Count bytes) {
+CallResult not_served(const Call& call, const InternedChoice& choice, Unserved unserved, std::string_view reason,
+                      Count bytes) {
   if (unserved == Unserved::native) return native(call, reason, bytes);
   require_valid(call);
   const ReturnedErrors returned(call.comm);
   return again_not_served(call, choice, unserved, reason, bytes);
 }
 
-Outcome erroneous_call(const Call& call, Unserved unserved, std::string_view reason) {
+CallResult erroneous_call(const Call& call, Unserved unserved, std::string_view reason) {
   if (unserved == Unserved::refuse) refuse_arguments(call);
   return native(call, reason);
 }
 
 }  // namespace
 
-Outcome outcome_of(const Operation& operation, int error, bool keeps) {
+CallResult outcome_of(const Operation& operation, int error, bool keeps) {
   const std::shared_ptr<BoundPlan>& plan = operation.plan();
-  return Outcome{.error = error,
-                 .plan = keeps ? std::shared_ptr<const BoundPlan>(std::shared_ptr<void>(), plan.get())
-                               : std::shared_ptr<const BoundPlan>(plan),
-                 .reason = plan->why(),
-                 .bytes = operation.bytes()};
+  return CallResult{.error = error,
+                    .plan = keeps ? std::shared_ptr<const BoundPlan>(std::shared_ptr<void>(), plan.get())
+                                  : std::shared_ptr<const BoundPlan>(plan),
+                    .reason = plan->why(),
+                    .bytes = operation.bytes()};
 }
 
 namespace {
 
 /// A call that was served before, on the communicator that keeps its operation, and with it the plan.
-Outcome execute_again(Operation& operation) {
+CallResult execute_again(Operation& operation) {
   int error = MPI_SUCCESS;
   try {
     error = operation.run();
@@ -77,7 +77,7 @@ Outcome execute_again(Operation& operation) {
 }
 
 /// A call that has been prepared and can be served.
-Outcome execute(Operation& operation, bool timed) {
+CallResult execute(Operation& operation, bool timed) {
   double begin_s = 0;
   int error = MPI_SUCCESS;
   try {
@@ -88,17 +88,17 @@ Outcome execute(Operation& operation, bool timed) {
     operation.fail(MPI_ERR_INTERN);  // messages may be under way
     throw;
   }
-  Outcome outcome = outcome_of(operation, error, false);
+  CallResult outcome = outcome_of(operation, error, false);
   outcome.waited_s = timed ? PMPI_Wtime() - begin_s : 0;
   return outcome;
 }
 
 /// A call that was served before, where its buffers may be in device memory now.
-Outcome execute_known(Operation& operation, const CommState& state, const Call& call, const InternedChoice& choice,
-                      Unserved unserved, bool timed) {
+CallResult execute_known(Operation& operation, const CommState& state, const Call& call, const InternedChoice& choice,
+                         Unserved unserved, bool timed) {
   bool in_device = false;
   if (const int rc = find_device_memory(call, state, &in_device); rc != MPI_SUCCESS) {
-    return Outcome{.error = rc, .handled = true};
+    return CallResult{.error = rc, .handled = true};
   }
   if (in_device) return again_not_served(call, choice, unserved, in_device_memory, operation.bytes());
   return timed ? execute(operation, true) : execute_again(operation);
@@ -120,10 +120,10 @@ int prepare_blocking(Operation& operation, CommState& state, const Call& call, c
 }
 
 /// A call that is not known: prepared, and executed or left to the native collective.
-Outcome perform_anew(Operation& operation, CommState& state, const Call& call, const InternedChoice& choice,
-                     Unserved unserved, bool timed) {
+CallResult perform_anew(Operation& operation, CommState& state, const Call& call, const InternedChoice& choice,
+                        Unserved unserved, bool timed) {
   if (const int rc = prepare_blocking(operation, state, call, choice); rc != MPI_SUCCESS) {
-    return Outcome{.error = rc, .handled = true};
+    return CallResult{.error = rc, .handled = true};
   }
   if (operation.served()) return execute(operation, timed);
   remember_native(state.attached<KnownCalls>(), call, choice, operation);
@@ -131,14 +131,14 @@ Outcome perform_anew(Operation& operation, CommState& state, const Call& call, c
                                : not_served(call, choice, unserved, operation.reason(), operation.bytes());
 }
 
-Outcome perform_on(CommState& state, const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
+CallResult perform_on(CommState& state, const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
   KnownCalls& known = state.attached<KnownCalls>();
   if (is_irregular(call.collective) || !known.has_seen(call, choice)) {
     Operation operation(call, state, known.counts);
     return perform_anew(operation, state, call, choice, unserved, timed);
   }
   auto operation = std::make_unique<Operation>(call, state, known.counts);
-  Outcome outcome = perform_anew(*operation, state, call, choice, unserved, timed);
+  CallResult outcome = perform_anew(*operation, state, call, choice, unserved, timed);
   if (operation->served() && operation->repeatable()) known.keep(std::move(operation), choice);
   return outcome;
 }
@@ -163,11 +163,11 @@ FoundCommunicator find_communicator(const Call& call, const InternedChoice& choi
   return found;
 }
 
-Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
+CallResult perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
   return perform(call, choice, unserved, timed, CommState::last_used(call.comm));
 }
 
-Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed, CommState* state) {
+CallResult perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed, CommState* state) {
   if (state != nullptr) {
     if (KnownCalls* const calls = state->find_attached<KnownCalls>()) {
       const Known known = calls->find(call, choice);
@@ -180,22 +180,23 @@ Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserve
   }
   const FoundCommunicator found = find_communicator(call, choice);
   if (found.error != MPI_SUCCESS)
-    return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed
+    return CallResult{.error = found.error, .handled = true};  // by MPI's functions that failed
   if (found.state == nullptr || !found.native_reason.empty()) {
     if (found.erroneous) return erroneous_call(call, unserved, found.native_reason);
-    Outcome outcome = not_served(call, choice, unserved, found.native_reason, 0);
+    CallResult outcome = not_served(call, choice, unserved, found.native_reason, 0);
     // After an error the user's handler may have freed the communicator.
     if (found.counted && outcome.error == MPI_SUCCESS) found.state->count_native(call.collective);
     return outcome;
   }
   return with_memory(*found.state, [&] {
-    const Meaning meaning(call, choice, *found.state);
-    const Known known = meaning.known();
+    const RewrittenCall rewritten(call, choice, *found.state);
+    const Known known = rewritten.known();
     if (known.native != nullptr)
-      return again_not_served(meaning.call(), meaning.choice(), unserved, known.native->reason, known.native->bytes);
+      return again_not_served(rewritten.call(), rewritten.choice(), unserved, known.native->reason,
+                              known.native->bytes);
     if (known.served != nullptr)
-      return execute_known(*known.served, *found.state, meaning.call(), meaning.choice(), unserved, timed);
-    return perform_on(*found.state, meaning.call(), meaning.choice(), unserved, timed);
+      return execute_known(*known.served, *found.state, rewritten.call(), rewritten.choice(), unserved, timed);
+    return perform_on(*found.state, rewritten.call(), rewritten.choice(), unserved, timed);
   });
 }
 

@@ -14,7 +14,7 @@
 namespace circoll::mpi {
 
 /// The result of a call.
-struct Outcome {
+struct CallResult {
   int error = MPI_SUCCESS;                  ///< MPI error code; no error handler has been called for it
   std::shared_ptr<const BoundPlan> plan{};  ///< what served it; none: the native collective
   std::string_view reason{};                ///< why native, or why this algorithm. Valid until the next call
@@ -28,7 +28,7 @@ struct Outcome {
 
 /// The outcome of a native call that returned `error`. If it failed, its error handler may have freed the communicator,
 /// and the plan with the reason.
-[[nodiscard]] inline Outcome native_outcome(int error, std::string_view reason, Count bytes = 0) {
+[[nodiscard]] inline CallResult native_outcome(int error, std::string_view reason, Count bytes = 0) {
   if (error != MPI_SUCCESS) reason = "the native collective returned an error";
   return {.error = error, .reason = reason, .bytes = bytes, .handled = true};
 }
@@ -56,7 +56,7 @@ struct FoundCommunicator {
 
 /// The outcome of an operation that was served. If the communicator `keeps` the operation, and with it the plan, the
 /// outcome refers to the plan without counting.
-[[nodiscard]] Outcome outcome_of(const Operation& operation, int error, bool keeps);
+[[nodiscard]] CallResult outcome_of(const Operation& operation, int error, bool keeps);
 
 /// The memory of a call that will be native again; nullptr if nothing is known. It reads no arguments, and does not ask
 /// MPI for the state of the communicator.
@@ -82,11 +82,11 @@ auto with_memory(CommState& state, const Serve& serve) {
 /// Executes a call. Only values that are equal on all ranks decide whether it is native, and erroneous arguments. The
 /// native collective reports those in its own way, unless `unserved` says to refuse them. Throws Error(internal,
 /// transport) and std::bad_alloc.
-[[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved = Unserved::native,
-                              bool timed = false);
+[[nodiscard]] CallResult perform(const Call& call, const InternedChoice& choice, Unserved unserved = Unserved::native,
+                                 bool timed = false);
 /// The same where CommState::last_used(call.comm) is known to be `state`.
-[[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed,
-                              CommState* state);
+[[nodiscard]] CallResult perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed,
+                                 CommState* state);
 
 /// Why such a call is native.
 inline constexpr std::string_view in_device_memory = "a buffer is in device memory on some rank";

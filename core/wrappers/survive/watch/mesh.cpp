@@ -165,7 +165,7 @@ FileDescriptor connect_to(std::uint32_t ipv4, std::uint32_t port, Clock::time_po
 }  // namespace
 
 Mesh::Mesh() {
-  const node::Place here = node::Place::here();
+  const node::KernelPlace here = node::KernelPlace::here();
   address_.network = Hash().add(here.boot).add(here.network).value();
   FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in place{};

@@ -1,4 +1,4 @@
-#include "drill.hpp"
+#include "fault_injection.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -74,9 +74,9 @@ StepSet steps_before_stop(const Schedule& schedule, std::size_t steps, std::uint
 }
 
 /// One rank: its memory, and its current execution.
-class Drill::Part {
+class FaultInjection::RankMemory {
  public:
-  Part(Schedule schedule, Count count) : schedule_(std::move(schedule)), layout_(layout_of(schedule_, count)) {
+  RankMemory(Schedule schedule, Count count) : schedule_(std::move(schedule)), layout_(layout_of(schedule_, count)) {
     send_.resize(size(bytes_of(schedule_.buffers[send_buffer], schedule_, send_buffer, layout_, send_offsets_)));
     recv_.resize(size(bytes_of(schedule_.buffers[recv_buffer], schedule_, recv_buffer, layout_, recv_offsets_)));
     const CollectiveContract contract = contract_of(schedule_.collective, schedule_.shape, schedule_.segments);
@@ -99,7 +99,7 @@ class Drill::Part {
     plan_ = bind(schedule, layout_, extent);
     require(plan_.scratch_bytes >= before, "a repair has the scratch memory of what it repairs");
     scratch_.resize(size(plan_.scratch_bytes));
-    execution_ = std::make_unique<Execution>(plan_);
+    execution_ = std::make_unique<LocalExecution>(plan_);
     const StepSet none(plan_.steps.size(), false);
     watch_ = {.allowed = std::move(allowed), .begun = none, .ended = none};
     execution_->watch(&watch_);
@@ -164,16 +164,16 @@ class Drill::Part {
   std::vector<Count> send_offsets_;
   std::vector<Count> recv_offsets_;
   Plan plan_;
-  std::unique_ptr<Execution> execution_;
+  std::unique_ptr<LocalExecution> execution_;
   Watch watch_;
 };
 
-Drill::Drill(std::vector<Schedule> ranks, Count count) {
-  for (Schedule& s : ranks) parts_.push_back(std::make_unique<Part>(std::move(s), count));
+FaultInjection::FaultInjection(std::vector<Schedule> ranks, Count count) {
+  for (Schedule& s : ranks) parts_.push_back(std::make_unique<RankMemory>(std::move(s), count));
 }
-Drill::~Drill() = default;
+FaultInjection::~FaultInjection() = default;
 
-Progress Drill::execute(Mode mode, std::span<const bool> stopping) {
+Progress FaultInjection::execute(Mode mode, std::span<const bool> stopping) {
   Hub hub;
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (std::size_t r = 0; r < parts_.size(); ++r)
@@ -215,7 +215,7 @@ Progress Drill::execute(Mode mode, std::span<const bool> stopping) {
   return progress;
 }
 
-Progress Drill::run(const std::map<Rank, StepSet>& stops, Mode mode) {
+Progress FaultInjection::run(const std::map<Rank, StepSet>& stops, Mode mode) {
   const auto stopping = std::make_unique<bool[]>(parts_.size());
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     const auto stop = stops.find(static_cast<Rank>(r));
@@ -226,11 +226,11 @@ Progress Drill::run(const std::map<Rank, StepSet>& stops, Mode mode) {
   return execute(mode, {stopping.get(), parts_.size()});
 }
 
-void Drill::overwrite(const Progress& torn) {
+void FaultInjection::overwrite(const Progress& torn) {
   for (std::size_t r = 0; r < parts_.size(); ++r) parts_[r]->overwrite(torn[r]);
 }
 
-void Drill::run(const Repair& repair, Mode mode) {
+void FaultInjection::run(const Repair& repair, Mode mode) {
   require(repair.ranks.size() == parts_.size(), "a repair has a schedule for every rank");
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     const Schedule& s = repair.ranks[r];
@@ -244,11 +244,11 @@ void Drill::run(const Repair& repair, Mode mode) {
   }
 }
 
-bool Drill::is_result(Rank rank, Block block, std::uint64_t contributions) const {
+bool FaultInjection::is_result(Rank rank, Block block, std::uint64_t contributions) const {
   return parts_[static_cast<std::size_t>(rank)]->is_result(block, contributions);
 }
 
-bool Drill::send_buffers_intact() const {
+bool FaultInjection::send_buffers_intact() const {
   return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->send_intact(); });
 }
 

@@ -1,4 +1,4 @@
-#include "wrappers/survive/watch/ward.hpp"
+#include "wrappers/survive/watch/peer_monitor.hpp"
 
 #include <sched.h>
 
@@ -127,7 +127,7 @@ Verdict judge(const Statement& own, std::span<const std::optional<Statement>> ot
   return all_whole ? Verdict::committed : Verdict::decide;
 }
 
-Ward::Ward(Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members)
+PeerMonitor::PeerMonitor(Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members)
     : mesh_(mesh),
       communicator_(communicator),
       rank_(rank),
@@ -135,13 +135,13 @@ Ward::Ward(Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> me
       statements_(members_.size()),
       unanswered_(members_.size()) {}
 
-void Ward::close() {
+void PeerMonitor::close() {
   made_ = std::numeric_limits<std::uint64_t>::max() - 1;
   if (asked_.load()) answer_all();
   tell({.communicator = communicator_, .rank = rank_, .call = made_ + 1, .closing = true});
 }
 
-bool Ward::is_closed_by_others() const {
+bool PeerMonitor::is_closed_by_others() const {
   const std::lock_guard lock(mutex_);
   for (int r = 0; r < size(); ++r) {
     if (r != rank_ && !closed_by_.has(r) && !mesh_.has_ended(world_rank(r))) return false;
@@ -149,7 +149,7 @@ bool Ward::is_closed_by_others() const {
   return true;
 }
 
-void Ward::hear(int from, Statement statement) {
+void PeerMonitor::hear(int from, Statement statement) {
   if (statement.rank >= size() || world_rank(statement.rank) != from) return;
   const std::lock_guard lock(mutex_);
   const int other = statement.rank;
@@ -166,7 +166,7 @@ void Ward::hear(int from, Statement statement) {
   if (made_.load() >= call) answer(other);
 }
 
-void Ward::answer_all() {
+void PeerMonitor::answer_all() {
   const std::lock_guard lock(mutex_);
   asked_ = false;
   for (int r = 0; r < size(); ++r) {
@@ -177,7 +177,7 @@ void Ward::answer_all() {
 }
 
 /// Under the mutex.
-void Ward::answer(int rank) {
+void PeerMonitor::answer(int rank) {
   const std::uint64_t next = made_.load() + 1;
   // The other rank keeps the last statement that comes, and may need the one about the next call.
   const bool stated = told_ && told_->call == next;
@@ -192,7 +192,7 @@ void Ward::answer(int rank) {
   unanswered_[static_cast<std::size_t>(rank)] = false;
 }
 
-void Ward::tell(const Statement& own) {
+void PeerMonitor::tell(const Statement& own) {
   const std::lock_guard lock(mutex_);
   told_ = own;
   const std::vector<std::byte> bytes = to_bytes(own);
@@ -201,8 +201,8 @@ void Ward::tell(const Statement& own) {
   }
 }
 
-Verdict Ward::agree(Statement& own, const std::function<void(Statement&)>& offer,
-                    const std::function<void()>& meanwhile) {
+Verdict PeerMonitor::agree(Statement& own, const std::function<void(Statement&)>& offer,
+                           const std::function<void()>& meanwhile) {
   std::uint32_t seen = mesh_.ends();
   own.failed = failed();
   offer(own);
@@ -227,14 +227,14 @@ Verdict Ward::agree(Statement& own, const std::function<void(Statement&)>& offer
   }
 }
 
-std::optional<std::vector<std::byte>> Ward::result_for(const Statement& own) const {
+std::optional<std::vector<std::byte>> PeerMonitor::result_for(const Statement& own) const {
   if (!own.needs_result()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   if (received_of_ != own.call) return std::nullopt;
   return received_;
 }
 
-RankSet Ward::others_that(bool (Mesh::*says)(int) const) const {
+RankSet PeerMonitor::others_that(bool (Mesh::*says)(int) const) const {
   RankSet set;
   for (int r = 0; r < size(); ++r) {
     if (r != rank_ && (mesh_.*says)(world_rank(r))) set.add(r);
@@ -242,7 +242,7 @@ RankSet Ward::others_that(bool (Mesh::*says)(int) const) const {
   return set;
 }
 
-Verdict Ward::judge(const Statement& own) {
+Verdict PeerMonitor::judge(const Statement& own) {
   const RankSet left = others_that(&Mesh::has_left);
   const std::lock_guard lock(mutex_);
   const Verdict verdict = watch::judge(own, statements_, left);

@@ -15,7 +15,7 @@
 #include <random>
 
 #include "watch_processes.hpp"
-#include "wrappers/survive/watch/ward.hpp"
+#include "wrappers/survive/watch/peer_monitor.hpp"
 
 namespace circoll::watch {
 namespace {
@@ -77,10 +77,10 @@ class Caller {
         random_(plan.seed * 97 + static_cast<std::uint64_t>(rank)) {
     std::vector<int> members;
     for (int r = 0; r < plan.ranks; ++r) members.push_back(r);
-    ward_ = std::make_unique<Ward>(mesh, 1, rank, members);
+    peer_monitor_ = std::make_unique<PeerMonitor>(mesh, 1, rank, members);
     mesh.watch({.heard =
                     [this](int from, std::span<const std::byte> message) {
-                      if (auto statement = statement_from(message)) ward_->hear(from, *std::move(statement));
+                      if (auto statement = statement_from(message)) peer_monitor_->hear(from, *std::move(statement));
                     },
                 .now_and_then = [] {}});
     // A victim dies in some call, at its end or after a number of looks at the board.
@@ -99,11 +99,11 @@ class Caller {
       call_ = call;
       make(call);
       if (call == last_call_) (void)kill(getpid(), SIGKILL);
-      ward_->make_one();
+      peer_monitor_->make_one();
       if (random_() % 4 == 0) sched_yield();
     }
-    ward_->close();
-    if (comes([this] { return ward_->is_closed_by_others(); })) ++board_.closed;
+    peer_monitor_->close();
+    if (comes([this] { return peer_monitor_->is_closed_by_others(); })) ++board_.closed;
     mesh_.take_leave();
   }
 
@@ -137,7 +137,7 @@ class Caller {
     return bits;
   }
   void keep(std::uint64_t result) {
-    ward_->keep([&](std::vector<std::byte>& bytes) {
+    peer_monitor_->keep([&](std::vector<std::byte>& bytes) {
       bytes.resize(sizeof result);
       std::memcpy(bytes.data(), &result, sizeof result);
     });
@@ -166,10 +166,11 @@ class Caller {
         if (meet(board_.committing[epoch][c])) return end(call, refused ? End::refused : End::whole);
       }
       fresh = false;
-      Statement own{.communicator = 1, .rank = rank_, .call = ward_->made() + 1, .stage = stage, .kept = is_kept(call)};
-      const Verdict verdict = ward_->agree(
+      Statement own{
+          .communicator = 1, .rank = rank_, .call = peer_monitor_->made() + 1, .stage = stage, .kept = is_kept(call)};
+      const Verdict verdict = peer_monitor_->agree(
           own, [](Statement&) {}, [this] { die_if_due(); });
-      if (const auto result = ward_->result_for(own); result && verdict == Verdict::committed) {
+      if (const auto result = peer_monitor_->result_for(own); result && verdict == Verdict::committed) {
         std::uint64_t value = 0;
         std::memcpy(&value, result->data(), sizeof value);
         keep(value);
@@ -188,7 +189,7 @@ class Caller {
   Mesh& mesh_;
   Board& board_;
   std::mt19937_64 random_;
-  std::unique_ptr<Ward> ward_;
+  std::unique_ptr<PeerMonitor> peer_monitor_;
   RankSet failed_{};
   std::uint32_t seen_ = 0;
   int call_ = 0;
@@ -234,16 +235,16 @@ int run(const Run& plan) {
   return plan.ranks - static_cast<int>(survivors.size());
 }
 
-TEST(Ward, WithoutFailuresEveryCallIsWhole) { EXPECT_EQ(run({.ranks = 4, .seed = 1, .kills = 0}), 0); }
+TEST(PeerMonitor, WithoutFailuresEveryCallIsWhole) { EXPECT_EQ(run({.ranks = 4, .seed = 1, .kills = 0}), 0); }
 
-TEST(Ward, SurvivorsOfOneFailureAgree) {
+TEST(PeerMonitor, SurvivorsOfOneFailureAgree) {
   int killed = 0;
   for (std::uint64_t seed = 0; seed < 60 && !testing::Test::HasFailure(); ++seed)
     killed += run({.ranks = 2 + static_cast<int>(seed % 4), .seed = seed, .kills = 1});
   EXPECT_EQ(killed, 60);
 }
 
-TEST(Ward, SurvivorsOfSeveralFailuresAgree) {
+TEST(PeerMonitor, SurvivorsOfSeveralFailuresAgree) {
   int killed = 0;
   for (std::uint64_t seed = 100; seed < 160 && !testing::Test::HasFailure(); ++seed)
     killed += run({.ranks = 4 + static_cast<int>(seed % 2), .seed = seed, .kills = 3});
@@ -258,13 +259,13 @@ struct Shown {
 
 /// Rank 0 has stated that rank 3 has failed, and before it can decide, rank 2 fails. Rank 1 has decided meanwhile, and
 /// may have sent messages with the tags of rank 0: it must be offered others for the decision about both failures.
-TEST(Ward, TagsThatOthersMayHaveUsedAreNotOfferedAgain) {
+TEST(PeerMonitor, TagsThatOthersMayHaveUsedAreNotOfferedAgain) {
   const Shared<Shown> shown;
   const Watchers all(4, [&](int rank, Mesh& mesh, const node::Wire& line) {
-    Ward ward(mesh, 1, rank, {0, 1, 2, 3});
+    PeerMonitor peer_monitor(mesh, 1, rank, {0, 1, 2, 3});
     mesh.watch({.heard =
-                    [&ward](int from, std::span<const std::byte> message) {
-                      if (auto statement = statement_from(message)) ward.hear(from, *std::move(statement));
+                    [&peer_monitor](int from, std::span<const std::byte> message) {
+                      if (auto statement = statement_from(message)) peer_monitor.hear(from, *std::move(statement));
                     },
                 .now_and_then = [] {}});
     if (rank == 3) (void)kill(getpid(), SIGKILL);
@@ -273,7 +274,7 @@ TEST(Ward, TagsThatOthersMayHaveUsedAreNotOfferedAgain) {
     const auto offer = [&](Statement& statement) { statement.tags = {next_tag++, 0}; };
     const auto agree = [&](const std::function<void()>& meanwhile) {
       Statement own{.communicator = 1, .rank = rank, .call = 1, .stage = Stage::data};
-      return ward.agree(own, offer, meanwhile) == Verdict::decide;
+      return peer_monitor.agree(own, offer, meanwhile) == Verdict::decide;
     };
     const auto die_once_decided = [&] {
       if (rank == 2 && comes([&] { return shown->decided.load(); })) (void)kill(getpid(), SIGKILL);
@@ -287,10 +288,10 @@ TEST(Ward, TagsThatOthersMayHaveUsedAreNotOfferedAgain) {
     });
     die_once_decided();
     if (rank == 1) {
-      shown->tags[0] = ward.statements()[0]->tags[0];
+      shown->tags[0] = peer_monitor.statements()[0]->tags[0];
       shown->decided = true;
       agreed = comes([&] { return mesh.has_failed(2); }) && agree([] {}) && agreed;
-      shown->tags[1] = ward.statements()[0]->tags[0];
+      shown->tags[1] = peer_monitor.statements()[0]->tags[0];
     }
     line.put(agreed);
     line.wait();

@@ -141,8 +141,8 @@ class Narrowing {
 
 }  // namespace
 
-std::vector<Rule> sayable(std::span<const Rule> rules, Version version, const ExportOptions& options,
-                          bool distributions, std::vector<std::string>& losses) {
+std::vector<Rule> expressible(std::span<const Rule> rules, Version version, const ExportOptions& options,
+                              bool distributions, std::vector<std::string>& losses) {
   Narrowing narrowing(version, options, distributions, losses);
   for (const Rule& rule : rules) narrowing.add(rule);
   return narrowing.take();

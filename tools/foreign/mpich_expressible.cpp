@@ -26,7 +26,7 @@ class Sayer {
  public:
   explicit Sayer(Version version) : version_(version) {}
 
-  SayableRules say(std::span<const Rule> rules) {
+  ExpressibleRules say(std::span<const Rule> rules) {
     for (const Rule& rule : rules) add(rule);
     return std::move(result_);
   }
@@ -35,36 +35,36 @@ class Sayer {
   void lose(const std::string& text) { add_loss(result_.losses, text); }
 
   void add(const Rule& given) {
-    Sayable sayable{.rule = given};
-    Rule& rule = sayable.rule;
-    std::string why = algorithm(sayable);
+    Expressible expressible{.rule = given};
+    Rule& rule = expressible.rule;
+    std::string why = algorithm(expressible);
     const std::string where = widen(rule);
     if (why.empty()) why = where;
     if (why == "dropped") return;
     if (!why.empty()) {
-      sayable.by_variable = sayable.leaves && by_variable(given, *sayable.leaves);
-      sayable.leaves.reset();
-      if (!sayable.by_variable && !given.algorithm.empty())
+      expressible.by_variable = expressible.leaves && by_variable(given, *expressible.leaves);
+      expressible.leaves.reset();
+      if (!expressible.by_variable && !given.algorithm.empty())
         lose(named(given) + " is left out, and the library decides: " + why + ".");
     }
-    if (sayable.leaves) parameters(given, *sayable.leaves);
-    if (sayable.leaves && !sayable.leaves->nonblocking.empty())
+    if (expressible.leaves) parameters(given, *expressible.leaves);
+    if (expressible.leaves && !expressible.leaves->nonblocking.empty())
       lose(named(given) + " is an algorithm of MPI_I" + std::string(circoll::to_string(rule.collective)) +
            ", which the same calls of that function get, too.");
-    if (sayable.leaves) guards(given, sayable.needs);
-    result_.rules.push_back(std::move(sayable));
+    if (expressible.leaves) guards(given, expressible.needs);
+    result_.rules.push_back(std::move(expressible));
   }
 
   /// The reason why the algorithm has no leaf; empty if it has one, or is the library's choice.
-  std::string algorithm(Sayable& sayable) const {
-    const Rule& rule = sayable.rule;
+  std::string algorithm(Expressible& expressible) const {
+    const Rule& rule = expressible.rule;
     if (rule.algorithm.empty()) return "";
-    sayable.leaves = leaves_of(rule.collective, rule.algorithm, version_);
-    if (!sayable.leaves) return "MPICH " + std::string(to_string(version_)) + " has no such algorithm";
-    const Leaves& leaves = *sayable.leaves;
+    expressible.leaves = leaves_of(rule.collective, rule.algorithm, version_);
+    if (!expressible.leaves) return "MPICH " + std::string(to_string(version_)) + " has no such algorithm";
+    const Leaves& leaves = *expressible.leaves;
     const std::string& last = leaves.nonblocking.empty() ? leaves.blocking : leaves.nonblocking;
-    sayable.needs = needs_of(last);
-    if (leaves.nonblocking.empty() && rule.collective == Collective::alltoallv && sayable.needs.in_place)
+    expressible.needs = needs_of(last);
+    if (leaves.nonblocking.empty() && rule.collective == Collective::alltoallv && expressible.needs.in_place)
       return "it serves calls in place only";
     if (!leaves.nonblocking.empty() && rule.collective == Collective::reduce_scatter_block && !all_of(rule.bytes))
       return "sizes of ireduce_scatter_block are counted in elements";
@@ -113,7 +113,7 @@ class Sayer {
   /// Says a rule for all calls by control variables. They have checks of their own, which trees have not.
   bool by_variable(const Rule& rule, const Leaves& leaves) {
     const bool first = std::ranges::none_of(
-        result_.rules, [&](const Sayable& other) { return other.rule.collective == rule.collective; });
+        result_.rules, [&](const Expressible& other) { return other.rule.collective == rule.collective; });
     const bool all = from_one(rule.nodes) && without_end(rule.nodes) && all_of(rule.ranks_per_node) &&
                      rule.ranks.from <= 2 && without_end(rule.ranks) && all_of(rule.bytes) &&
                      rule.operators == Operators::any;
@@ -157,12 +157,12 @@ class Sayer {
   }
 
   Version version_;
-  SayableRules result_{};
+  ExpressibleRules result_{};
 };
 
 }  // namespace
 
-SayableRules sayable(std::span<const Rule> rules, Version version) { return Sayer(version).say(rules); }
+ExpressibleRules expressible(std::span<const Rule> rules, Version version) { return Sayer(version).say(rules); }
 
 std::optional<Test> size_test(Collective collective) {
   switch (collective) {

@@ -20,7 +20,7 @@ namespace circoll::mpi {
 /// Receives that follow one another, none of which waits for another one, are looked at in turn. Nothing is added to
 /// what steps wait for (docs/adr/0006): a send is over at once, or the list is left, and where messages are missing it
 /// is left after some looks. So the same states are reached as by an engine that begins ready steps in this order.
-class Straight {
+class InOrderPath {
  public:
   /// The longest plan that is made a list of.
   static constexpr std::size_t most_steps = 16;
@@ -32,14 +32,14 @@ class Straight {
   };
 
   /// Makes the list, or none.
-  explicit Straight(const Plan& plan);
+  explicit InOrderPath(const Plan& plan);
   /// Takes the ends of messages that the channel has found. Without a channel there are none.
   void set_ends(const NodeChannel* node);
   /// True if the list can be gone through with these elements.
   [[nodiscard]] bool serves(const Binding& binding) const { return reaches_all_ && !binding.elements.typed; }
 
   /// Limits for looking for messages that have not come.
-  struct Patience {
+  struct LookLimits {
     std::uint32_t now = 1;      ///< in a row, by one run()
     std::uint32_t in_all = 64;  ///< before the list is left
     /// Look again where the engine might do some later step meanwhile. So the calls of run() must follow at once.
@@ -52,7 +52,7 @@ class Straight {
   }
   /// Goes on. `local(step)` does a reduction or a copy, that of a message in its pieces too; false if it has failed.
   template <typename Local>
-  [[nodiscard]] State run(const Binding& binding, Patience patience, const Local& local);
+  [[nodiscard]] State run(const Binding& binding, LookLimits patience, const Local& local);
   /// Calls ended(step) for the steps that have ended.
   template <typename Ended>
   void for_each_ended(const Ended& ended) const {
@@ -86,7 +86,7 @@ class Straight {
   }
   /// Looks for the messages of the next receives.
   template <typename Local>
-  [[nodiscard]] State receive(const Binding& binding, Patience patience, const Local& local);
+  [[nodiscard]] State receive(const Binding& binding, LookLimits patience, const Local& local);
 
   std::vector<Entry> list_{};
   bool reaches_all_ = false;  ///< all peers are neighbours, and there is a list
@@ -105,7 +105,7 @@ inline void pause() {
 
 /// `over`: the next step is the one behind all of them, or one could not be combined.
 template <typename Local>
-Straight::State Straight::receive(const Binding& binding, Patience patience, const Local& local) {
+InOrderPath::State InOrderPath::receive(const Binding& binding, LookLimits patience, const Local& local) {
   using Taken = node::Connection::Taken;
   const std::size_t end = next_ + list_[next_].receives;
   const bool may_wait = list_[next_].alone || patience.blocking;
@@ -133,7 +133,7 @@ Straight::State Straight::receive(const Binding& binding, Patience patience, con
 }
 
 template <typename Local>
-Straight::State Straight::run(const Binding& binding, Patience patience, const Local& local) {
+InOrderPath::State InOrderPath::run(const Binding& binding, LookLimits patience, const Local& local) {
   const auto offset = static_cast<std::uint64_t>(binding.route.offset);
   while (next_ < list_.size()) {
     const Entry& entry = list_[next_];

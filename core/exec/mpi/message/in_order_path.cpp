@@ -1,4 +1,4 @@
-#include "exec/mpi/message/straight.hpp"
+#include "exec/mpi/message/in_order_path.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -48,7 +48,7 @@ std::vector<bool> waiting_for(const Plan& plan, std::span<const StepIndex> order
 
 }  // namespace
 
-Straight::Straight(const Plan& plan) {
+InOrderPath::InOrderPath(const Plan& plan) {
   if (plan.steps.empty() || plan.steps.size() > most_steps) return;
   const std::vector<StepIndex> order = order_of(plan);
   list_.reserve(order.size());
@@ -61,7 +61,7 @@ Straight::Straight(const Plan& plan) {
   join_receives(plan, order);
 }
 
-void Straight::join_receives(const Plan& plan, std::span<const StepIndex> order) {
+void InOrderPath::join_receives(const Plan& plan, std::span<const StepIndex> order) {
   for (std::size_t first = 0, end = 0; first < list_.size(); first = end) {
     end = first + 1;
     if (list_[first].kind != Kind::receive) continue;
@@ -85,7 +85,7 @@ void Straight::join_receives(const Plan& plan, std::span<const StepIndex> order)
 }
 
 /// False if the step cannot be in a list.
-bool Straight::add(const Plan& plan, StepIndex step) {
+bool InOrderPath::add(const Plan& plan, StepIndex step) {
   const PlanStep& s = plan.steps[step];
   Entry& entry = list_.emplace_back();
   entry.step = step;
@@ -102,7 +102,7 @@ bool Straight::add(const Plan& plan, StepIndex step) {
   return entry.bytes <= node::Connection::most_at_once;
 }
 
-void Straight::set_ends(const NodeChannel* node) {
+void InOrderPath::set_ends(const NodeChannel* node) {
   reaches_all_ = !list_.empty();
   for (Entry& entry : list_) {
     if (entry.kind == Kind::local) continue;

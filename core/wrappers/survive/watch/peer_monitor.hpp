@@ -89,10 +89,10 @@ enum class Verdict : std::uint8_t {
 
 /// Ranks wait for one another's statements after a failure only. A rank that has made a call already, and is elsewhere,
 /// answers by this object.
-class Ward {
+class PeerMonitor {
  public:
   /// `members` are the ranks of the communicator in MPI_COMM_WORLD.
-  Ward(Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members);
+  PeerMonitor(Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members);
 
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
   [[nodiscard]] int rank() const { return rank_; }

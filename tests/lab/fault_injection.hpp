@@ -22,13 +22,13 @@ using StepSet = std::vector<bool>;
 [[nodiscard]] StepSet steps_before_stop(const Schedule& schedule, std::size_t steps, std::uint64_t seed);
 
 /// All ranks' schedules with memory and data: sums of 64-bit integers, or blocks of them.
-class Drill {
+class FaultInjection {
  public:
   /// `count` elements in each user block.
-  Drill(std::vector<Schedule> ranks, Count count);
-  ~Drill();
-  Drill(const Drill&) = delete;
-  Drill& operator=(const Drill&) = delete;
+  FaultInjection(std::vector<Schedule> ranks, Count count);
+  ~FaultInjection();
+  FaultInjection(const FaultInjection&) = delete;
+  FaultInjection& operator=(const FaultInjection&) = delete;
 
   /// Executes until the ranks of `stops` have done their steps, and the others all that they could. Returns the steps
   /// that have ended. In one thread the others go on until all of them wait. In threads they stop once they see that a
@@ -45,10 +45,10 @@ class Drill {
   [[nodiscard]] bool send_buffers_intact() const;
 
  private:
-  class Part;
+  class RankMemory;
   Progress execute(Mode mode, std::span<const bool> stopping);
 
-  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<std::unique_ptr<RankMemory>> parts_;
 };
 
 }  // namespace circoll::local
