@@ -35,7 +35,7 @@ constexpr std::array variables{
                         "Drop-in: what chooses for the collectives that have no variable of their own, or auto in it."},
     EnvironmentVariable{
         "CIRCOLL_PROFILE", "auto | off | FILE | DIRECTORY", "auto",
-        "Drop-in and circoll-bench: the profile that auto goes by, as circoll tune --here writes it; auto: "
+        "Drop-in and circoll-bench: the profile that auto goes by, as circoll tune writes it; auto: "
         "the one for this machine, if there is one."},
     EnvironmentVariable{
         "CIRCOLL_LEARN", "FILE", "nothing is kept",

@@ -15,6 +15,7 @@
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "facts/environment.hpp"
+#include "facts/program_name.hpp"
 #include "interpose/launch.hpp"
 #include "interpose/report.hpp"
 #include "interpose/setup.hpp"
@@ -134,7 +135,8 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s,
   std::vector<double> program(ledgers.size());
   PMPI_Gather(&program_s, 1, MPI_DOUBLE, program.data(), 1, MPI_DOUBLE, 0, comm);
   if (world_rank_ != 0) return;
-  Report report({.ranks = world_size(),
+  Report report({.program = program_name(),
+                 .ranks = world_size(),
                  .mpi = library_version(),
                  .library = mpi::library::implementation() == &openmpi_library ? Library::openmpi : Library::mpich,
                  .machine = options_.machine,

@@ -1,5 +1,6 @@
 #include "interpose/ledger.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -40,9 +41,11 @@ void Ledger::add(const Event& event) {
     row->second.why = event.reason;
   }
   Tally& tally = row->second;
+  const double seconds = event.end_s - event.begin_s;
+  tally.least_s = tally.calls == 0 ? seconds : std::min(tally.least_s, seconds);
   ++tally.calls;
   tally.bytes += event.bytes;
-  tally.seconds += event.end_s - event.begin_s;
+  tally.seconds += seconds;
   tally.inside_s += event.inside_s;
   if (event.own_s > 0) {
     ++tally.own_calls;
@@ -55,7 +58,7 @@ std::string Ledger::serialised() const {
   for (const auto& [key, tally] : rows_) {
     rows.push_back({to_string(key.view.collective), static_cast<int>(key.view.mode), key.view.ranks, tally.algorithm,
                     tally.why, key.view.size_class, tally.calls, tally.bytes, tally.seconds, tally.inside_s,
-                    tally.own_calls, tally.own_s});
+                    tally.own_calls, tally.own_s, tally.least_s});
   }
   return rows.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

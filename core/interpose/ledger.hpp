@@ -55,6 +55,7 @@ class Ledger {
     std::int64_t bytes = 0;
     double seconds = 0;
     double inside_s = 0;
+    double least_s = 0;          // of the shortest call
     std::int64_t own_calls = 0;  // of calls whose own time is known
     double own_s = 0;
     std::string algorithm;  // with the parameters of the first call

@@ -60,6 +60,8 @@ std::string without_parameters(const std::string& algorithm) { return algorithm.
 bool differs_by_rank(Collective collective) { return is_irregular(collective) && !is_reducing(collective); }
 
 void Report::Sum::join(const Sum& one) {
+  least_s = calls == 0 ? one.least_s : std::min(least_s, one.least_s);
+  most_least_s = std::max(most_least_s, one.least_s);
   calls += one.calls;
   bytes += one.bytes;
   most_calls = std::max(most_calls, one.calls);
@@ -95,7 +97,11 @@ void Report::add_rank(std::string_view serialised) {
     const bool native = algorithm == "native";
     const Key key{field.at(2).get<Rank>(), static_cast<Mode>(field.at(1).get<int>()), *collective,
                   without_parameters(algorithm), native ? why : ""};
-    const Sum one{.calls = field.at(6), .bytes = field.at(7), .seconds = field.at(8), .inside_s = field.at(9)};
+    const Sum one{.calls = field.at(6),
+                  .bytes = field.at(7),
+                  .seconds = field.at(8),
+                  .inside_s = field.at(9),
+                  .least_s = field.at(12)};
     SizeClass& size_class = rows_[key].classes[field.at(5).get<int>()];
     size_class.sum.join(one);
     if (size_class.algorithm.empty()) {

@@ -56,8 +56,9 @@ class Estimator {
 
 /// A report's facts about the run.
 struct RunFacts {
-  int ranks = 1;    ///< of MPI_COMM_WORLD
-  std::string mpi;  ///< the MPI library and its version
+  std::string program{};  ///< its name (facts/program_name.hpp)
+  int ranks = 1;          ///< of MPI_COMM_WORLD
+  std::string mpi;        ///< the MPI library and its version
   Library library = Library::mpich;
   Machine machine{};      ///< of the predicted times
   std::string profile{};  ///< the file that "auto" goes by, or why there is none; empty: nobody asked
@@ -110,6 +111,8 @@ class Report {
     double inside_s = 0;
     double all_seconds = 0;  // of all ranks together, as the next
     double all_inside_s = 0;
+    double least_s = 0;  // of the shortest call; the least and the most of the ranks
+    double most_least_s = 0;
     /// Takes in one rank's sum.
     void join(const Sum& one);
   };

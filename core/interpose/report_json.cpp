@@ -37,7 +37,9 @@ std::string Report::json_with(int indent) const {
   const auto program = [&]() -> Json {
     if (facts_.program_s.empty()) return nullptr;
     const double all = std::accumulate(facts_.program_s.begin(), facts_.program_s.end(), 0.0);
-    return {{"seconds", *std::max_element(facts_.program_s.begin(), facts_.program_s.end())}, {"mean_s", mean_of(all)}};
+    return {{"name", facts_.program},
+            {"seconds", *std::max_element(facts_.program_s.begin(), facts_.program_s.end())},
+            {"mean_s", mean_of(all)}};
   };
   std::int64_t calls = 0;
   std::int64_t native_calls = 0;
@@ -54,6 +56,7 @@ std::string Report::json_with(int indent) const {
                {"bytes", entry.sum.bytes},
                {"seconds", entry.sum.seconds},
                {"mean_s", mean_of(entry.sum.all_seconds)},
+               {"least_s", traits_of(collective).rooted ? entry.sum.most_least_s : entry.sum.least_s},
                {"algorithm", entry.algorithm},
                {"why", entry.why}};
       if (!differs_by_rank(collective)) {

@@ -98,8 +98,7 @@ std::vector<std::string> Report::summary() const {
   std::vector<std::string> lines;
   std::string first = "measured: " + readable_time(inside_s, "") + " in collectives";
   if (program_s > 0) {
-    first += fmt::format(", {} of the {} from MPI_Init to MPI_Finalize", percent(inside_s, program_s),
-                         readable_time(program_s, ""));
+    first += fmt::format(", {} of the {} of the program", percent(inside_s, program_s), readable_time(program_s, ""));
   }
   lines.push_back(first);
   lines.push_back(
@@ -112,16 +111,14 @@ std::vector<std::string> Report::summary() const {
                                 group.served_by));
   }
   if (groups.size() > most_rows) lines.push_back(fmt::format("  the rest in {} others", groups.size() - most_rows));
-  if (pending)
-    lines.emplace_back("  of calls that do not block this is the time to begin them; waiting for them is not in it");
+  if (pending) lines.emplace_back("  of calls that do not block it is the time to begin, without waiting");
   if (program_s > 0 && inside_s < negligible_share * program_s && !pending) {
-    lines.emplace_back("next: nothing; faster collectives would not be noticed in this program");
+    lines.emplace_back("next: nothing; faster collectives would not be noticed here");
   } else if (native_calls == calls) {
-    lines.emplace_back(
-        "next: all calls were native; run it with Circoll, and then: circoll compare THIS.json THAT.json");
+    lines.emplace_back("next: all calls were native. circoll compare -- PROGRAM compares");
   } else {
-    lines.emplace_back("next: has it helped? run it with CIRCOLL_POLICY=native CIRCOLL_REPORT=FILE.json, and compare:");
-    lines.emplace_back("  circoll compare NATIVE.json CIRCOLL.json; circoll tune --for CIRCOLL.json tunes these calls");
+    lines.emplace_back("next: has it helped? circoll compare -- PROGRAM");
+    lines.emplace_back("  to tune these calls: circoll tune --for REPORT.json -- PROGRAM");
   }
   return lines;
 }

@@ -287,7 +287,10 @@ void State::use_profile() {
                                         : "none; there is one of " + shared.other_patch + ": tune again";
   if (shared.text.empty()) return;
   profile_ = shared.file;
-  const Policy& policy = keep(select::make_profile_policy(shared.text, shared.file, options_));
+  if (select::read_profile_head(shared.text, shared.file).find_program(shared.program) != nullptr) {
+    profile_ += ", with rules for " + shared.program;
+  }
+  const Policy& policy = keep(select::make_profile_policy(shared.text, shared.file, options_, shared.program));
   for (const Collective collective : all_collectives) {
     const mpi::InternedChoice*& choice = choices_[static_cast<std::size_t>(collective)];
     if (choice == mpi::intern(collective, *automatic_)) choice = mpi::intern(collective, policy);

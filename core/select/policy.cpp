@@ -9,6 +9,7 @@
 #include "circoll/select.hpp"
 #include "select/policies.hpp"
 #include "select/profile.hpp"
+#include "select/rules.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {
@@ -140,49 +141,72 @@ class Fixed final : public PolicyBase {
 /// The policy "auto" where a profile was found.
 class ProfilePolicy final : public PolicyBase {
  public:
-  ProfilePolicy(std::string_view text, const std::string& source, const PolicyOptions& options)
+  ProfilePolicy(std::string_view text, const std::string& source, const PolicyOptions& options,
+                const std::string& program)
       : PolicyBase("auto", options),
         head_(read_profile_head(text, source)),
-        rules_(make_rules_policy(text, source, options)),
-        source_(source) {}
+        rules_(read_rules(text, source, options, RulesFor::machine)),
+        own_rules_(read_rules(text, source, options, RulesFor::program, program)),
+        source_(source),
+        program_(program) {}
 
   [[nodiscard]] Decision decide(const CallFacts& facts) const override {
-    if (const std::string why = outside(facts); !why.empty()) return fall_back(facts, why, {});
-    Decision decision = rules_->decide(facts);
-    constexpr std::string_view rule = "rule ";
-    const bool by_rule = decision.reason.starts_with(rule);
-    decision.reason = "profile " + decision.reason.substr(by_rule ? rule.size() : 0);
-    decision.policy = name();
-    if (!decision.selection) return may_be_native(facts) ? decision : fall_back(facts, same_bits(decision), {});
-    if (decision.candidates.empty()) {
-      decision.candidates = decide_by_model(name(), facts, options(), traffic()).candidates;
+    std::string before;
+    std::vector<RuledOut> ruled_out;
+    if (own_rules_.contains(facts.collective)) {
+      if (auto decision = follow(own_rules_, facts, " for " + program_, before, ruled_out)) return *std::move(decision);
     }
-    return decision;
+    if (const std::string why = outside(facts); !why.empty()) return fall_back(facts, before + why, ruled_out);
+    if (auto decision = follow(rules_, facts, "", before, ruled_out)) return *std::move(decision);
+    return fall_back(facts, before, ruled_out);
   }
 
  private:
-  /// Why the profile says nothing about a call; empty if it may.
+  /// The decision by the rule for a call. If there is none, `before` gets the reason, and it ends in "; " if these are
+  /// a program's rules. `whom`: as reasons have it; empty: the machine's rules.
+  std::optional<Decision> follow(const std::map<Collective, RulesOf>& rules, const CallFacts& facts,
+                                 const std::string& whom, std::string& before, std::vector<RuledOut>& ruled_out) const {
+    const Rule& rule = *find_rule(rules, facts);
+    const std::string where = "profile " + source_ + ":" + std::to_string(rule.line) + whom + ": " + rule.use.text;
+    std::string why;
+    if (rule.use.kind == Use::Kind::native) {
+      if (may_be_native(facts)) return native(before + where, ruled_out);
+      why = where + " says native, which may give ranks different bits";
+    } else if (rule.use.kind == Use::Kind::algorithm) {
+      if (auto decision = take(facts, rule.use.selection, before + where, ruled_out)) {
+        decision->candidates = decide_by_model(name(), facts, options(), traffic()).candidates;
+        return decision;
+      }
+      why = where + " cannot serve the call";  // an "otherwise", which cannot be checked beforehand
+    } else if (whom.empty()) {
+      why = where;
+    }
+    before += why + (whom.empty() || why.empty() ? "" : "; ");
+    return std::nullopt;
+  }
+
+  /// Why the machine's rules say nothing about a call; empty if they may.
   [[nodiscard]] std::string outside(const CallFacts& facts) const {
     const std::string here = "profile " + source_ + " ";
     if (nodes_of(facts) != 1) return here + "is for one node";
     const ProfileRanks* const ranks = head_.find(facts.p);
     if (ranks == nullptr) return here + "has nothing for " + std::to_string(facts.p) + " ranks";
-    if (ranks->crowded == facts.crowded) return "";
-    return here + (facts.crowded ? "was measured with a processor for every rank"
-                                 : "was measured with more ranks than processors");
+    if (ranks->crowded != facts.crowded) {
+      return here + (facts.crowded ? "was measured with a processor for every rank"
+                                   : "was measured with more ranks than processors");
+    }
+    return rules_.contains(facts.collective) ? ""
+                                             : here + "has no rules of " + std::string(to_string(facts.collective));
   }
 
   [[nodiscard]] bool may_be_native(const CallFacts& facts) const {
     return facts.collective != Collective::allreduce || facts.exact_op || options().allow_rank_divergence;
   }
 
-  static std::string same_bits(const Decision& decision) {
-    return decision.reason + " says native, which may give ranks different bits";
-  }
-
   ProfileHead head_;
-  std::unique_ptr<const Policy> rules_;
+  std::map<Collective, RulesOf> rules_, own_rules_;
   std::string source_;
+  std::string program_;
 };
 
 }  // namespace
@@ -192,8 +216,8 @@ std::unique_ptr<const Policy> make_native(const PolicyOptions& options) {
 }
 
 std::unique_ptr<const Policy> make_profile_policy(std::string_view text, const std::string& source,
-                                                  const PolicyOptions& options) {
-  return std::make_unique<ProfilePolicy>(text, source, options);
+                                                  const PolicyOptions& options, const std::string& program) {
+  return std::make_unique<ProfilePolicy>(text, source, options, program);
 }
 
 }  // namespace select

@@ -27,6 +27,19 @@ ProfileRanks read_ranks(const Json& entry, const std::string& source) {
   return one;
 }
 
+ProfileProgram read_program(const std::string& name, const Json& section, const std::string& source) {
+  const Members members(section, source);
+  const Members measured(members.at("measured"), source, {"report", "launches", "circoll", "date", "host", "tried"});
+  ProfileProgram one{.name = name,
+                     .report = measured.text("report"),
+                     .launches = measured.integer("launches"),
+                     .circoll = measured.text("circoll"),
+                     .date = measured.text("date"),
+                     .host = measured.text("host")};
+  if (measured.find("tried") != nullptr) one.tried = measured.text("tried");
+  return one;
+}
+
 /// Calls on several nodes must not get results that were measured on one node.
 void require_one_node(const Json& root, const std::string& source) {
   for (const Collective collective : all_collectives) {
@@ -56,6 +69,12 @@ const ProfileRanks* ProfileHead::find(Rank ranks) const {
   return found == measured.end() ? nullptr : &*found;
 }
 
+const ProfileProgram* ProfileHead::find_program(std::string_view name) const {
+  const auto found =
+      std::find_if(programs.begin(), programs.end(), [&](const ProfileProgram& one) { return one.name == name; });
+  return found == programs.end() ? nullptr : &*found;
+}
+
 ProfileHead read_profile_head(std::string_view text, const std::string& source) {
   const Json root = read_json(text, source);
   const Json* const json = root.member("profile");
@@ -73,6 +92,10 @@ ProfileHead read_profile_head(std::string_view text, const std::string& source) 
     }
   }
   require_one_node(root, source);
+  if (const Json* const programs = root.member("programs"); programs != nullptr && programs->object() != nullptr) {
+    for (const auto& [name, section] : *programs->object())
+      head.programs.push_back(read_program(name, section, source));
+  }
   return head;
 }
 

@@ -62,8 +62,20 @@ struct RulesOf {
   std::optional<Rule> otherwise;  ///< for calls that no rule covers
 };
 
-/// Reads rules. Throws Error(parse) naming the line of the mistake, as make_rules_policy does.
+/// The programs that rules are for.
+enum class RulesFor {
+  all,      ///< all programs; an error if there are rules for single ones only
+  machine,  ///< all programs, in a profile, which may have none
+  program,  ///< one program, in a profile
+};
+
+/// Reads rules, and checks all that are in the text. `program` names the program whose rules are wanted. The result is
+/// empty if there are none for it. Throws Error(parse) naming the line of the mistake, as make_rules_policy does.
 [[nodiscard]] std::map<Collective, RulesOf> read_rules(std::string_view text, const std::string& source,
-                                                       const PolicyOptions& options);
+                                                       const PolicyOptions& options, RulesFor whom = RulesFor::all,
+                                                       const std::string& program = "");
+
+/// The rule for a call; nullptr if there are none for its collective.
+[[nodiscard]] const Rule* find_rule(const std::map<Collective, RulesOf>& rules, const CallFacts& facts);
 
 }  // namespace circoll::select

@@ -78,13 +78,33 @@ class Reader {
  public:
   Reader(const std::string& source, const PolicyOptions& options) : source_(source), options_(options) {}
 
-  std::map<Collective, RulesOf> read(std::string_view text) {
+  std::map<Collective, RulesOf> read(std::string_view text, RulesFor whom, const std::string& program) {
     const Json root = read_json(text, source_);
-    std::vector<std::string_view> known{"circoll_rules", "about", "profile", "learned"};
-    for (const Collective collective : all_collectives) known.push_back(to_string(collective));
-    const Members members(root, source_, known);
+    const Members members(root, source_,
+                          with_collectives({"circoll_rules", "about", "profile", "learned", "programs"}));
     members.require_version("circoll_rules");
     if (members.find("about") != nullptr) (void)members.text("about");
+    std::map<Collective, RulesOf> all = read_lists(members), own;
+    const Json* const programs = members.find("programs");
+    if (programs == nullptr) return whom == RulesFor::program ? own : all;
+    if (programs->object() == nullptr) members.fail(*programs, "'programs' must be {...}, with the names of programs");
+    for (const auto& [name, section] : *programs->object()) {
+      std::map<Collective, RulesOf> rules = read_lists(Members(section, source_, with_collectives({"measured"})));
+      if (name == program) own = std::move(rules);
+    }
+    if (whom == RulesFor::all && all.empty()) {
+      members.fail(*programs, "there are rules for single programs only; CIRCOLL_PROFILE=" + source_ + " uses them");
+    }
+    return whom == RulesFor::program ? own : all;
+  }
+
+ private:
+  static std::vector<std::string_view> with_collectives(std::vector<std::string_view> known) {
+    for (const Collective collective : all_collectives) known.push_back(to_string(collective));
+    return known;
+  }
+
+  std::map<Collective, RulesOf> read_lists(const Members& members) {
     std::map<Collective, RulesOf> all;
     for (const Collective collective : all_collectives) {
       const Json* list = members.find(to_string(collective));
@@ -97,7 +117,6 @@ class Reader {
     return all;
   }
 
- private:
   RulesOf read_list(Collective collective, const Json& list) {
     RulesOf result;
     for (const Json& entry : *list.array()) {
@@ -303,11 +322,10 @@ class Rules final : public PolicyBase {
       : PolicyBase("file", options), rules_(std::move(rules)), source_(std::move(source)) {}
 
   [[nodiscard]] Decision decide(const CallFacts& facts) const override {
-    const auto found = rules_.find(facts.collective);
-    if (found == rules_.end()) {
+    if (!rules_.contains(facts.collective)) {
       return fall_back(facts, source_ + " has no rules of " + std::string(to_string(facts.collective)), {});
     }
-    const Rule* const rule = find(found->second, facts);
+    const Rule* const rule = find_rule(rules_, facts);
     const std::string where = source_ + ":" + std::to_string(rule->line) + ": " + rule->use.text;
     if (rule->use.kind == Use::Kind::native) return native("rule " + where);
     if (rule->use.kind == Use::Kind::automatic) return fall_back(facts, "rule " + where, {});
@@ -318,37 +336,39 @@ class Rules final : public PolicyBase {
   }
 
  private:
-  static const Rule* find(const RulesOf& rules, const CallFacts& facts) {
-    OpSet kind = 1;  // without an operator: the first kind stands for all
-    if (is_reducing(facts.collective)) {
-      for (std::size_t i = 0; i < op_kinds.size(); ++i) {
-        const OpKind& k = op_kinds[i];
-        // An operator that is idempotent and does not commute is taken for one that is not idempotent.
-        if (k.commutative == facts.op.commutative && k.exact == facts.exact_op &&
-            k.idempotent == (facts.op.idempotent && facts.op.commutative)) {
-          kind = 1U << i;
-        }
-      }
-    }
-    for (const Rule& rule : rules.rules) {
-      if ((rule.ops & kind) != 0 && rule.p.holds(facts.p) && rule.bytes.holds(facts.bytes) &&
-          rule.nodes.holds(nodes_of(facts)) && rule.ranks_per_node.holds(ranks_per_node_of(facts))) {
-        return &rule;
-      }
-    }
-    check(rules.otherwise.has_value(), "rules cover every call");
-    return &*rules.otherwise;
-  }
-
   std::map<Collective, RulesOf> rules_;
   std::string source_;
 };
 
 }  // namespace
 
-std::map<Collective, RulesOf> read_rules(std::string_view text, const std::string& source,
-                                         const PolicyOptions& options) {
-  return Reader(source, options).read(text);
+std::map<Collective, RulesOf> read_rules(std::string_view text, const std::string& source, const PolicyOptions& options,
+                                         RulesFor whom, const std::string& program) {
+  return Reader(source, options).read(text, whom, program);
+}
+
+const Rule* find_rule(const std::map<Collective, RulesOf>& rules, const CallFacts& facts) {
+  const auto found = rules.find(facts.collective);
+  if (found == rules.end()) return nullptr;
+  OpSet kind = 1;  // without an operator: the first kind stands for all
+  if (is_reducing(facts.collective)) {
+    for (std::size_t i = 0; i < op_kinds.size(); ++i) {
+      const OpKind& k = op_kinds[i];
+      // An operator that is idempotent and does not commute is taken for one that is not idempotent.
+      if (k.commutative == facts.op.commutative && k.exact == facts.exact_op &&
+          k.idempotent == (facts.op.idempotent && facts.op.commutative)) {
+        kind = 1U << i;
+      }
+    }
+  }
+  for (const Rule& rule : found->second.rules) {
+    if ((rule.ops & kind) != 0 && rule.p.holds(facts.p) && rule.bytes.holds(facts.bytes) &&
+        rule.nodes.holds(nodes_of(facts)) && rule.ranks_per_node.holds(ranks_per_node_of(facts))) {
+      return &rule;
+    }
+  }
+  check(found->second.otherwise.has_value(), "rules cover every call");
+  return &*found->second.otherwise;
 }
 
 }  // namespace circoll::select

@@ -139,6 +139,81 @@ TEST(Profile, InexactAllreduceIsNeverNative) {
   EXPECT_FALSE(divergent->decide(on_one_node(2, 2048)).selection.has_value());
 }
 
+/// The profile with rules for two programs.
+std::string with_programs() {
+  return replaced(profile_text(), "  \"allreduce\": [\n", R"(  "programs": {
+    "cg": {
+      "measured": {"report": "r.json", "launches": 3, "circoll": "0.4", "date": "2026-01-03", "host": "n2", "tried": "no"},
+      "allreduce": [
+        {"op": "commutative", "p": [2, 5], "bytes": [0, 512], "use": "recursive_doubling"},
+        {"p": [2, 5], "bytes": [512, 600], "use": "native"},
+        {"otherwise": "auto"}
+      ]
+    },
+    "sgd.py": {
+      "measured": {"report": "s.json", "launches": 3, "circoll": "0.4", "date": "2026-01-03", "host": "n2"},
+      "bcast": [{"use": "native"}]
+    }
+  },
+  "allreduce": [
+)");
+}
+
+TEST(Profile, RulesForAProgramComeFirst) {
+  const std::string text = with_programs();
+  const select::ProfileHead head = select::read_profile_head(text, "file");
+  ASSERT_EQ(head.programs.size(), 2U);
+  ASSERT_NE(head.find_program("cg"), nullptr);
+  EXPECT_EQ(head.find_program("cg")->tried, "no");
+  EXPECT_EQ(head.find_program("sgd.py")->report, "s.json");
+  EXPECT_EQ(head.find_program("cg2"), nullptr);
+  const auto cg = select::make_profile_policy(text, "/p.json", {}, "cg");
+  const auto other = select::make_profile_policy(text, "/p.json", {}, "other");
+  EXPECT_EQ(cg->decide(on_one_node(2, 8)).reason, "profile /p.json:15 for cg: recursive_doubling");
+  EXPECT_FALSE(cg->decide(on_one_node(2, 8)).candidates.empty());
+  EXPECT_EQ(other->decide(on_one_node(2, 8)).selection->text(), "ring");
+  // They are for several nodes, too.
+  CallFacts spread = on_one_node(4, 8);
+  spread.cores = 2;
+  spread.nodes = 2;
+  EXPECT_EQ(cg->decide(spread).selection->text(), "recursive_doubling");
+  // Calls that they leave to "auto" go to the machine's rules, and then to the model.
+  EXPECT_EQ(cg->decide(on_one_node(2, 1000)).reason, other->decide(on_one_node(2, 1000)).reason);
+  EXPECT_EQ(cg->decide(on_one_node(3, 1000)).reason, other->decide(on_one_node(3, 1000)).reason);
+  // The MPI library need not give all ranks the same bits.
+  EXPECT_FALSE(cg->decide(on_one_node(2, 512, Type::int32)).selection.has_value());
+  const Decision inexact = cg->decide(on_one_node(2, 512));
+  EXPECT_EQ(inexact.selection->text(), "ring");
+  EXPECT_EQ(inexact.reason,
+            "profile /p.json:16 for cg: native says native, which may give ranks different bits; "
+            "profile /p.json:26: ring");
+  CallFacts bcast = on_one_node(3, 8);
+  bcast.collective = Collective::bcast;
+  EXPECT_FALSE(select::make_profile_policy(text, "/p.json", {}, "sgd.py")->decide(bcast).selection.has_value());
+}
+
+TEST(Profile, RulesForProgramsAreChecked) {
+  EXPECT_EQ(refusal_of(with_programs()), "");
+  EXPECT_EQ(refusal_of(replaced(with_programs(), "\"recursive_doubling\"", "\"rung\"")).substr(0, 8), "file:15:");
+  EXPECT_EQ(refusal_of(replaced(with_programs(), "\"bcast\"", "\"bcats\"")).substr(0, 8), "file:22:");
+  EXPECT_EQ(refusal_of(replaced(with_programs(), "\"report\": \"s.json\", ", "")), "file:21: 'report' is missing");
+  EXPECT_EQ(refusal_of(replaced(profile_text(), "\"allreduce\"", "\"programs\": [],\n\"allreduce\"")),
+            "file:11: 'programs' must be {...}, with the names of programs");
+}
+
+TEST(Profile, RulesOfAFileAreThoseForAllPrograms) {
+  EXPECT_EQ(make_rules_policy(with_programs(), "f")->decide(on_one_node(2, 8)).selection->text(), "ring");
+  std::string text = with_programs();
+  text = text.erase(text.rfind("  \"allreduce\"")) + "\"about\": \"\"}";
+  EXPECT_EQ(refusal_of(text), "");
+  try {
+    (void)make_rules_policy(text, "f");
+    FAIL() << "there are rules for single programs only";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("CIRCOLL_PROFILE=f uses them"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Profile, NamesOfLibrariesProcessorsAndFiles) {
   EXPECT_EQ(select::library_name("Open MPI v4.1.4, package: Debian, ident: 4.1.4"), "Open MPI 4.1.4");
   EXPECT_EQ(select::library_name("MPICH Version:\t4.0.2\nMPICH Release date:\t..."), "MPICH 4.0.2");

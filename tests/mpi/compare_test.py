@@ -17,14 +17,15 @@ import launching
 from launching import end, expect
 
 mpi, np, circoll, bench, shim, program = sys.argv[1:7]
+NAME = pathlib.Path(program).name
 # The launcher as a user would write it. A rank that waits lets others have the processor.
 LAUNCHER = " ".join([*launching.launcher(mpi, "-np"), "{np}", "env",
                      f"LD_PRELOAD={shim if launching.SPINS[mpi] else ''}"])
 
 
-def run(*arguments, code=0, **variables):
+def run(*arguments, code=0, cwd=None, **variables):
     done = subprocess.run([circoll, *map(str, arguments)], env=launching.environment() | variables, timeout=200,
-                          capture_output=True, text=True, check=False)
+                          capture_output=True, text=True, check=False, cwd=cwd)
     expect(done.returncode == code, f"circoll {arguments} ends with {code}, not {done.returncode}", done.stdout, done.stderr)
     return done
 
@@ -116,26 +117,27 @@ def check_launching(work):
         expect(("so that each may be alone: start it with the mpi" in warned) == (rank == 0), "one rank warns of the other launcher", warned)
 
 
-def tune(report, *arguments, code=0):
+def tune(report, *arguments, code=0, cwd=None):
     return run("tune", "--for", report, "--launcher", LAUNCHER, "--mpi", mpi, "--bench", bench, "--most-ranks", np, "--oversubscribe",
-               "--time", 12, "--launches", 2, "--candidate-seconds", 0.005, "--candidates", 1, *arguments, code=code)
+               "--time", 12, "--launches", 2, "--candidate-seconds", 0.005, "--candidates", 1, *arguments, code=code, cwd=cwd)
 
 
 def decided(text, rules):
     """True if a command has written rules, or has said that there is nothing to gain, which times of so short launches may say."""
     if rules.exists():
-        return json.loads(rules.read_text())["circoll_rules"] == 1 and "estimate, from the measured times of single calls" in text
+        return list(json.loads(rules.read_text())["programs"]) == [NAME] and f"{rules}: rules for '{NAME}'\n" in text and (
+            f"Use it by CIRCOLL_PROFILE={rules}." in text)
     return "nothing to gain: keep auto" in text
 
 
 def with_gains(*files):
-    """Makes what did not run in the program a hundred times as fast in the files of measured launches."""
+    """Makes named algorithms a hundred times as fast in the files of measured launches."""
     for file in files:
         shard = json.loads(file.read_text())
         for _, part in shard["parts"]:
             for row in part["bench"]["rows"]:
-                if row["algorithm"] != "native" and row["algorithm"] not in part["cell"]["ran"]:
-                    row["median_us"] /= 100
+                for key in ("median_us", "median_low_us", "median_high_us") if row["algorithm"] not in ("native", "auto") else ():
+                    row[key] /= 100
         file.write_text(json.dumps(shard))
 
 
@@ -159,14 +161,30 @@ def check_tuning(work, report):
 
     with_gains(pathlib.Path(f"{rules}.measured"))
     sure = tune(report, "-o", rules).stdout
-    expect(rules.exists() and decided(sure, rules), "the gain is said to be an estimate", sure)
+    expect(rules.exists() and decided(sure, rules), "the rules are written", sure)
+    expect("An estimate of the gain" in sure and "The program was not run with them." in sure, "the gain is said to be an estimate", sure)
+    expect(max(map(len, sure.replace(str(work), "").splitlines())) <= 100, "lines are short", sure)
+
+    # The program decides if it is given.
+    tried = work / "tried.json"
+    shutil.copy(f"{rules}.measured", f"{tried}.measured")
+    text = tune(report, "-o", tried, "--", program, work / "log", cwd=work).stdout
+    expect(("With them the program is " in text and json.loads(tried.read_text())["programs"][NAME]["tried"] in text) if tried.exists() else
+           "The program is not surely faster with these rules: " in text and "Nothing is written: keep auto" in text, "the program decides", text)
+    folder, = (work / "circoll-compare").glob(f"{NAME}-*")
+    for kind, ruled in ("before", False), ("rules", True):
+        whys = [one["why"] for row in json.loads((folder / f"{kind}.1.json").read_text())["rows"] for one in row["histogram"]]
+        expect(any(f" for {NAME}: " in why for why in whys) == ruled, f"rules count in runs with them only: {kind}", *whys)
 
     # The program takes these rules.
     run("compare", "--np", np, "--runs", 1, "--launcher", LAUNCHER, "--mpi", mpi, "--reports", work / "ruled", "--",
-        program, work / "log", CIRCOLL_POLICY=f"file:{rules}")
+        program, work / "log", CIRCOLL_PROFILE=str(rules))
     ruled = json.loads((work / "ruled" / "circoll.1.json").read_text())
     whys = [one["why"] for row in ruled["rows"] for one in row["histogram"]]
-    expect(any("rules.json" in why for why in whys), "rules serve calls of the program", *whys)
+    expect(any(re.match(rf"profile {rules}:\d+ for {NAME}: ", why) for why in whys), "rules serve calls of the program", *whys)
+    expect(ruled["profile"] == f"{rules}, with rules for {NAME}", "the report names them", ruled["profile"])
+    alone = run("explain", "bcast", "-p", 2, "--policy", f"file:{rules}", code=2).stderr
+    expect(f"CIRCOLL_PROFILE={rules} uses them" in alone, "a policy of a file does not take rules for programs", alone)
 
     # The report has communicators that are too large.
     large = json.loads(report.read_text())
@@ -187,7 +205,11 @@ def check_shards(work, report):
     tune(report, "--shard", "2/2", "-o", files[1])
     with_gains(*files)
     run("merge", *files, "-o", work / "combined.json")
-    expect(json.loads((work / "combined.json").read_text())["circoll_rules"] == 1, "shards become rules")
+    expect(list(json.loads((work / "combined.json").read_text())["programs"]) == [NAME], "shards become rules")
+    home = work / "home"
+    text = run("merge", *files, XDG_CONFIG_HOME=str(home)).stdout
+    expect("Programs under the drop-in use it from now on." in text and list((home / "circoll" / "profiles").glob("*.json")),
+           "without -o they go into the user's profile", text)
     shards = [json.loads(file.read_text()) for file in files]
     orders = [[part["number"] for _, part in shard["parts"]] for shard in shards]
     expect(sorted(orders[0]) == sorted(orders[1]), "each launch measures the same cells")

@@ -18,6 +18,7 @@ import launching
 from launching import end, expect
 
 mpi, np, dropin, shim, program = sys.argv[1:6]
+report_name = pathlib.Path(program).name
 
 
 def run(work, variables, wrapper=()):
@@ -81,11 +82,13 @@ def check_times(report):
     """Means over the ranks are no more than maxima, and parts no more than the whole."""
     program, inside = report["program"], report["collectives"]
     expect(0 < program["mean_s"] <= program["seconds"] * (1 + 1e-9), f"the program took time: {program}")
+    expect(program["name"] == report_name, f"the program has its name: {program}")
     expect(0 < inside["mean_s"] <= inside["seconds"] * (1 + 1e-9), f"collectives took time: {inside}")
     expect(inside["seconds"] < program["seconds"], f"collectives are a part of the program: {inside} {program}")
     expect(abs(sum(row["mean_inside_s"] for row in report["rows"]) - inside["mean_s"]) <= 1e-9 * inside["mean_s"],
            "the rows are all that was spent in collectives")
     for row in report["rows"]:
+        expect(all(0 < one["least_s"] <= one["seconds"] * (1 + 1e-9) for one in row["histogram"]), "the shortest calls took time")
         expect(0 < row["mean_s"] <= row["seconds"] * (1 + 1e-9), f"the mean of {row['collective']} is no more than the most")
         expect(abs(sum(one["mean_s"] for one in row["histogram"]) - row["mean_s"]) <= 1e-9 * row["mean_s"],
                f"the sizes of {row['collective']} are all of its time")
@@ -129,7 +132,7 @@ def check_text(text, calls):
     expect(found <= wanted and found.total() + counted == wanted.total(), f"the text has the calls: {found} and {counted}")
     expect("model model(native)" in text and "predicted  " not in text, "predictions are named as such")
     last = text[text.rindex("circoll: measured:"):]
-    expect(re.search(r"measured: \S+ in collectives, [0-9.]+ % of the \S+ from MPI_Init to MPI_Finalize", last) and
+    expect(re.search(r"measured: \S+ in collectives, [0-9.]+ % of the \S+ of the program", last) and
            re.search(r"  [0-9.]+ % of them in .* on [0-9]+ ranks, mostly ", last) and "next: " in last,
            f"the end says how much time went where, and what to do next: {last}")
 

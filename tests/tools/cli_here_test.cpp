@@ -64,7 +64,12 @@ TEST_F(Here, WritesAProfileThatIsFound) {
   with_own_name(bin_.path());
   const CommandResult outcome = run(quick_);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, "times as fast as native")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, " against native 2.0 times as fast, over all cells\n") ||
+              contains(outcome.out, " % faster, over all cells\n"))
+      << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, " are changed: there 2.0 times as fast\n")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "compared with what runs today: the choices of the model")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "Programs under the drop-in use it from now on.")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "written to " + profile())) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "launch 1 of 2; about ")) << outcome.out;
   EXPECT_EQ(launches(), 3);
@@ -82,6 +87,84 @@ TEST_F(Here, WritesAProfileThatIsFound) {
   const CommandResult more = run("tune --here --quick --mpi openmpi -p 3 2>&1");
   ASSERT_EQ(more.exit_code, 0) << more.out;
   EXPECT_EQ(select::read_profile_head(content(profile()), profile()).measured.size(), 2U);
+}
+
+TEST_F(Here, WritesNothingThatTheCheckDenies) {
+  with_own_name(bin_.path());
+  const Variable denied("FAKE_DENIED", "3");  // the launch to check
+  const CommandResult outcome = run(quick_);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "; one more launch did not confirm ")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "  nothing to gain: keep auto. Nothing is written\n")) << outcome.out;
+  EXPECT_FALSE(contains(outcome.out, "from now on")) << outcome.out;
+  EXPECT_TRUE(no_profile());
+}
+
+TEST_F(Here, ComparesWithTheProfileOfToday) {
+  with_own_name(bin_.path());
+  ASSERT_EQ(run(quick_).exit_code, 0);
+  const std::string before = content(profile());
+  const Variable denied("FAKE_DENIED", "1");  // one of the launches
+  const CommandResult outcome = run(quick_);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "compared with what runs today: the profile " + profile())) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "nothing to gain: keep auto")) << outcome.out;
+  EXPECT_EQ(content(profile()), before);
+}
+
+TEST_F(Here, ExplainTakesTheRulesOfAProgram) {
+  const std::string text = R"({"circoll_rules": 1,
+ "profile": {"version": 1, "library": "Open MPI 9.9.9", "processor": ")" +
+                           processor_name() +
+                           R"(", "measured": []},
+ "programs": {"cg": {"measured": {"report": "r", "launches": 3, "circoll": "0.4", "date": "2026-01-03", "host": "n"},
+   "bcast": [{"p": [4, 5], "use": "linear"}, {"otherwise": "auto"}]}}})";
+  const std::string file = config_.write("circoll/profiles/p.json", text);
+  const auto reason = [](const std::string& more) {
+    return nlohmann::json::parse(run("explain bcast -p 4 --bytes 4Ki --mpi openmpi --json " + more).out)
+        .at("reason")
+        .get<std::string>();
+  };
+  EXPECT_EQ(reason("--nodes 1 --program cg"), "profile " + file + ":4 for cg: linear");
+  EXPECT_EQ(reason("--nodes 2 --program cg"), "profile " + file + ":4 for cg: linear");
+  EXPECT_TRUE(reason("--nodes 1 --program fft").starts_with("profile " + file + " has nothing for 4 ranks"));
+  EXPECT_TRUE(reason("--nodes 1").starts_with("profile " + file + " has nothing for 4 ranks"));
+  EXPECT_TRUE(contains(run("explain bcast -p 4 --nodes 1 --program cg").out, "with rules for cg"));
+  with_own_name(bin_.path());
+  EXPECT_TRUE(contains(run("doctor --mpi openmpi").out, "it has rules for cg (2026-01-03; not tried)"));
+}
+
+TEST_F(Here, SaysHowAFileIsUsed) {
+  with_own_name(bin_.path());
+  const std::string file = config_.path() + "/own.json";
+  const CommandResult outcome = run("tune --here --quick --mpi openmpi -p 2 -o " + file + " 2>&1");
+  EXPECT_TRUE(
+      contains(outcome.out, "Use it by CIRCOLL_PROFILE=" + file + ". Programs do not look there by themselves."))
+      << outcome.out;
+}
+
+TEST_F(Here, TakesTheLauncherThatIsGiven) {
+  const Variable path("PATH", kept_.path() + ":/usr/bin/none");
+  const std::string given = " --mpi openmpi --launcher '/usr/bin/python3 " CIRCOLL_FAKE_LAUNCHER " -np {np}'";
+  const CommandResult outcome = run("tune --here --quick -p 2" + given + " 2>&1");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "written to " + profile())) << outcome.out;
+  const auto doctor = nlohmann::json::parse(run("doctor --json" + given).out);
+  EXPECT_EQ(doctor.at("libraries")[0].at("profile"), profile()) << doctor;
+  EXPECT_TRUE(contains(run("tune --here --mpi openmpi --launcher srun 2>&1").out, "where the number of ranks stands"));
+}
+
+TEST_F(Here, DoctorBeginsWithAProfileOfAnotherPatchLevel) {
+  with_own_name(bin_.path());
+  EXPECT_EQ(run("doctor --mpi openmpi").exit_code, 0);
+  config_.write("circoll/profiles/old.json",
+                profile_text({.library = "Open MPI 9.9.8", .processor = processor_name()}));
+  const CommandResult outcome = run("doctor --mpi openmpi -p 2");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_TRUE(
+      outcome.out.starts_with("WRONG: the profile of Open MPI 9.9.8 is not used any more, since this is Open MPI "
+                              "9.9.9\n  -> circoll tune --here --mpi openmpi -p 2\n"))
+      << outcome.out;
 }
 
 TEST_F(Here, GoesOnWhereItWas) {

@@ -2,6 +2,7 @@
 """A launcher of no MPI: instead of ranks of circoll-bench it writes what they would have measured.
 
 FAKE says how it goes: fail, hang, strangers (every process is a world of its own), or well. FAKE_LOG gets a line per launch.
+In the launch with the seed FAKE_DENIED all candidates take the same time.
 FAKE_DEVICES has the runtimes of GPUs that the ranks have loaded.
 In every cell the second candidate takes half the time of the others, but native twice as long in allreduce.
 """
@@ -34,7 +35,8 @@ cells = json.load(open(after("--cells"), encoding="utf-8"))["cells"] if "--cells
     {"collective": "allreduce", "bytes": 8, "algorithms": ["auto"]}]
 for cell in cells:
     for place, name in enumerate(cell["algorithms"]):
-        us = 10.0 if place != 1 or name == "native" else 5.0
+        denied = "--seed" in arguments and after("--seed") == os.environ.get("FAKE_DENIED")
+        us = 10.0 if place != 1 or name == "native" or denied else 5.0
         us *= 2 if name == "native" and cell["collective"] == "allreduce" else 1
         rows.append({"collective": cell["collective"], "algorithm": name, "served_by": name,
                      "p": 1 if how == "strangers" else ranks, "bytes": cell["bytes"], "reps": 9, "median_us": us, "correct": "-"})

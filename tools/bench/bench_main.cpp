@@ -64,6 +64,9 @@ int measure_guidelines(const Options& options, int rank, int size) {
 int run(Options options, int rank, int size) {
   if (!options.calibrate.empty()) return calibrate(options, rank);
   if (options.root < 0 || options.root >= size) throw Error(ErrorCode::invalid_argument, "--root is not a rank");
+  if (options.spread_s > 0 && options.sync == Sync::barrier) {
+    throw Error(ErrorCode::invalid_argument, "--spread needs a start by the clock: --sync clock");
+  }
   const std::vector<AskedCell> all_asked = asked_cells(options);
   use_profile(options, rank);
   if (options.guidelines) return measure_guidelines(options, rank, size);

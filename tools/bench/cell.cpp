@@ -266,6 +266,27 @@ bool gives_native_result(const Options& options, Collective collective, Count by
   return result_against_native(work, Runner(options, collective, name), is_exact_for(options, collective)) == "yes";
 }
 
+namespace {
+
+/// Reads and writes other memory for a time, as a program does between its calls. Long work leaves no buffers in
+/// caches.
+void work_elsewhere(double seconds) {
+  if (!(seconds > 0)) return;
+  constexpr std::size_t lines_at_once = 64, line_bytes = 64;
+  static std::vector<char> memory(std::size_t{32} << 20);
+  static std::size_t at = 0;
+  const double end = PMPI_Wtime() + seconds;
+  while (PMPI_Wtime() < end) {
+    for (std::size_t i = 0; i < lines_at_once; ++i) {
+      volatile char* const byte = memory.data() + at;
+      *byte = static_cast<char>(*byte + 1);
+      at = (at + line_bytes) % memory.size();
+    }
+  }
+}
+
+}  // namespace
+
 void take_turns(const Options& options, StartLine& line, std::uint64_t seed, const std::vector<Run>& runs,
                 std::vector<Series>& series) {
   // Interleaved, in an order that changes: what disturbs the machine, or comes of the call before, meets
@@ -273,9 +294,14 @@ void take_turns(const Options& options, StartLine& line, std::uint64_t seed, con
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937_64 random(seed);  // equal on all ranks
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::mt19937_64 arrivals(seed + static_cast<std::uint64_t>(rank) * 1000003);  // each rank's own
   const auto repeat = [&](std::size_t i) {
+    work_elsewhere(options.between_s);
     if (runs[i].before) runs[i].before();
-    return line.time(runs[i].call, runs[i].arm, runs[i].disarm);
+    const double delay_s = options.spread_s * static_cast<double>(arrivals() >> 11U) * 0x1p-53;
+    return line.time(runs[i].call, runs[i].arm, runs[i].disarm, delay_s);
   };
   for (int warm = 0; warm < options.warm_up; ++warm) {
     for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -106,7 +106,7 @@ bool StartLine::works() {
   return 2 * valid >= trials;
 }
 
-double StartLine::wait_for_start(const std::function<void()>& arm) {
+double StartLine::wait_for_start(const std::function<void()>& arm, double delay_s) {
   if (clock_ == nullptr) {
     PMPI_Barrier(comm_);
     if (arm) arm();
@@ -119,22 +119,23 @@ double StartLine::wait_for_start(const std::function<void()>& arm) {
   if (announced[1] != 0) {
     clock_->synchronise();
     next_synchronisation_ = clock_->now() + synchronisation_interval;
-    return wait_for_start(arm);
+    return wait_for_start(arm, delay_s);
   }
   if (arm) arm();
+  const double begin = announced[0] + delay_s;
   double now = clock_->now();
-  while (now < announced[0]) {
-    pass_time(announced[0] - now, crowded_);
+  while (now < begin) {
+    pass_time(begin - now, crowded_);
     now = clock_->now();
   }
-  late_ = now > announced[0] + tolerance;
+  late_ = now > begin + tolerance;
   return announced[0];
 }
 
-Repetition StartLine::finish(double own, bool late) {
-  double mine[2] = {own, late ? 1.0 : 0.0}, most[2] = {0, 0};
-  PMPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, comm_);
-  const Repetition repetition{.seconds = most[0], .valid = most[1] == 0};
+Repetition StartLine::finish(double own, double delay_s, bool late) {
+  double mine[3] = {own, delay_s, late ? 1.0 : 0.0}, most[3] = {0, 0, 0};
+  PMPI_Allreduce(mine, most, 3, MPI_DOUBLE, MPI_MAX, comm_);
+  const Repetition repetition{.seconds = most[0] - most[1], .valid = most[2] == 0};
   if (clock_ != nullptr) adapt(repetition.valid);
   return repetition;
 }

@@ -67,22 +67,24 @@ class StartLine {
   [[nodiscard]] double clock_error() const { return clock_ ? clock_->error() : 0; }
 
   /// Collective. The result is the same on all ranks. `arm` and `disarm`, if they are given, stand around the run, and
-  /// around none of the calls that bring the ranks together. They are not timed.
+  /// around none of the calls that bring the ranks together. They are not timed. This rank begins `delay_s` after the
+  /// start, if that is a time on the clock. Then time counts from the last rank's beginning.
   template <typename Run>
   [[nodiscard]] Repetition time(Run&& run, const std::function<void()>& arm = {},
-                                const std::function<void()>& disarm = {}) {
-    const double start = wait_for_start(arm);
+                                const std::function<void()>& disarm = {}, double delay_s = 0) {
+    if (clock_ == nullptr) delay_s = 0;
+    const double start = wait_for_start(arm, delay_s);
     const bool late = clock_ != nullptr && late_;
     run();
     const double end = clock_ ? clock_->now() : PMPI_Wtime();
     if (disarm) disarm();
-    return finish(end - start, late);
+    return finish(end - start, delay_s, late);
   }
 
  private:
   [[nodiscard]] bool works();
-  double wait_for_start(const std::function<void()>& arm);
-  Repetition finish(double own, bool late);
+  double wait_for_start(const std::function<void()>& arm, double delay_s);
+  Repetition finish(double own, double delay_s, bool late);
   void adapt(bool valid);
 
   MPI_Comm comm_;

@@ -370,6 +370,8 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                                      {"p", size},
                                      {"sync", to_string(line.sync())},
                                      {"buffers", to_string(options.buffers)},
+                                     {"between_s", options.between_s},
+                                     {"spread_s", line.sync() == Sync::clock ? options.spread_s : 0.0},
                                      {"clock_error_us", line.clock_error() * 1e6},
                                      {"policy", options.policy},
                                      {"mpi", native::library_version()},

@@ -19,6 +19,7 @@ namespace {
 
 struct DoctorOptions {
   std::string mpi = "auto";
+  std::string launcher{};
   Rank ranks = 2;
   bool json = false;
 };
@@ -102,7 +103,13 @@ Diagnoses examine_launchers(const std::string& mpi, const std::vector<Launcher>&
 
 std::string as_text(const Diagnoses& system, const std::vector<LibraryExamination>& libraries,
                     const DoctorOptions& options) {
-  std::string text = fmt::format("Circoll {}, {} ranks on this node\n", circoll_version(), options.ranks);
+  std::string text;
+  // After an upgrade of an MPI library this is what a user must see first.
+  for (const LibraryExamination& library : libraries) {
+    if (library.outdated.says.empty()) continue;
+    text += fmt::format("WRONG: {}\n  -> {}\n", library.outdated.says, library.outdated.todo);
+  }
+  text += fmt::format("Circoll {}, {} ranks on this node\n", circoll_version(), options.ranks);
   text += text_of(system);
   for (const LibraryExamination& library : libraries) {
     text += fmt::format("{}\n{}", library.name, text_of(library.findings));
@@ -140,7 +147,12 @@ void examine(const DoctorOptions& options, Context& context) {
   for (const Diagnoses& more : {examine_copies(), examine_environment()}) {
     system.insert(system.end(), more.begin(), more.end());
   }
-  std::vector<Launcher> launchers = find_launchers();
+  std::vector<Launcher> launchers;
+  if (options.launcher.empty()) {
+    launchers = find_launchers();
+  } else {
+    launchers.push_back(given_launcher(options.launcher, options.mpi));
+  }
   if (const MpiLibrary* const wanted = mpi_named(options.mpi)) {
     std::erase_if(launchers, [&](const Launcher& one) { return one.mpi != wanted; });
   }
@@ -164,6 +176,8 @@ void add_doctor(CLI::App& app, Context& context) {
   command->add_option("--mpi", options->mpi, "The MPI to look at; auto: all that have a launcher on PATH")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();
+  command->add_option("--launcher", options->launcher,
+                      "Starts the ranks in place of the launchers on PATH; {np} is their number");
   command->add_option("-p,--ranks", options->ranks, "Ranks on this node")
       ->transform(whole_number())
       ->check(options::between(Rank{2}, Rank{1} << 20))
@@ -173,7 +187,8 @@ void add_doctor(CLI::App& app, Context& context) {
       "Starts the ranks for a moment. The exit code is 1 if something is wrong; docs/admin/tuning.md.\n"
       "Examples:\n"
       "  circoll doctor\n"
-      "  circoll doctor --mpi mpich -p 4 --json");
+      "  circoll doctor --mpi mpich -p 4 --json\n"
+      "  circoll doctor --launcher 'srun --mpi=pmix -n {np}' --mpi openmpi");
   command->callback([options, &context] { examine(*options, context); });
 }
 

@@ -30,6 +30,7 @@ struct ExplainOptions {
   bool noncommutative = false;
   std::string policy = "auto";
   std::string mpi = "auto";
+  std::string program{};  ///< whose rules of the profile count, too
   std::string machine;
   bool allow_rank_divergence = false;
   bool json = false;
@@ -191,15 +192,21 @@ void explain(const ExplainOptions& options) {
   PolicyOptions settings{.machine = default_machine(), .allow_rank_divergence = options.allow_rank_divergence};
   if (!options.machine.empty()) settings.machine = measured::read_machine_file(options.machine);
   const CallFacts facts = facts_from(options);
-  // Profiles are of ranks that share one node.
+  // Profiles are of ranks that share one node, but for the rules of programs.
   std::optional<ExplainedProfile> profile;
-  if (options.policy == "auto" && facts.p > 1 && nodes_of(facts) == 1) {
+  if (options.policy == "auto" && facts.p > 1 && (nodes_of(facts) == 1 || !options.program.empty())) {
     profile = profile_of_machine(options.mpi, settings);
+    if (!options.program.empty() && !profile->found.file.empty()) {
+      profile->note += fmt::format("{}{} rules for {}", profile->note.empty() ? "" : "; ",
+                                   profile->found.head.find_program(options.program) != nullptr ? "with" : "without",
+                                   options.program);
+    }
   }
   measured::require_rules(options.policy);
-  const auto policy = profile && !profile->found.file.empty()
-                          ? select::make_profile_policy(profile->found.text, profile->found.file, settings)
-                          : make_policy(options.policy, settings);
+  const auto policy =
+      profile && !profile->found.file.empty()
+          ? select::make_profile_policy(profile->found.text, profile->found.file, settings, options.program)
+          : make_policy(options.policy, settings);
   const Decision decision = policy->decide(facts);
   print(options.json ? as_json(options, facts, decision, policy->machine(), profile)
                      : as_text(options, facts, decision, policy->machine(), profile));
@@ -247,6 +254,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
   command->add_option("--mpi", options->mpi, "Whose profile auto goes by on one node; auto: the first that there is")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();
+  command->add_option("--program", options->program, "The program whose rules in the profile count, too (cg, sgd.py)");
   command->add_option("--machine", options->machine, "Machine file of the model; see 'circoll calibrate'");
   command->add_flag("--allow-rank-divergence", options->allow_rank_divergence,
                     "As with CIRCOLL_ALLOW_RANK_DIVERGENCE=1");
@@ -257,6 +265,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       "  circoll explain allreduce -p 6 --bytes 128Ki --policy openmpi_fixed\n"
       "  circoll explain reduce_scatter_block -p 1152 --cores 32 --bytes 8Mi\n"
       "  circoll explain allreduce -p 2 --nodes 1 --bytes 4Ki --mpi openmpi\n"
+      "  circoll explain allreduce -p 2 --nodes 1 --bytes 4Ki --program cg\n"
       "  circoll explain bcast -p 16 --nodes 4 --bytes 1Mi --policy file:rules.json\n"
       "Rules are described in docs/admin/rules.md.");
   command->callback([options] { explain(*options); });

@@ -68,7 +68,7 @@ void merge_shard_files(const MergeOptions& options, Context& context) {
   for (const std::string& file : options.files) shards.push_back(shard_from_json(select::read_text_file(file), file));
   const ShardedWork& work = shards.front().work;
   if (work.command == "verify") {
-    if (!options.output.empty()) throw Error(ErrorCode::invalid_argument, "-o is for the rules that tune writes");
+    if (!options.output.empty()) throw Error(ErrorCode::invalid_argument, "-o is for the profile that tune writes");
     print_rows(combined_rows(shards), named_in(work), options.json, context);
   } else if (work.command == "tune --for") {
     const auto parts = combine_shards(shards);
@@ -89,7 +89,8 @@ void add_merge(CLI::App& app, Context& context) {
                    "What circoll bench --json wrote, a file per launch; or the shards of circoll verify or tune")
       ->type_name("FILE")
       ->required();
-  command->add_option("-o,--output", options->output, "The file of rules, if they are shards of circoll tune --for");
+  command->add_option("-o,--output", options->output,
+                      "The profile, if they are shards of circoll tune --for; the user's without it");
   command->add_flag("--json", options->json, "For programs");
   command->footer(
       "Launches differ by more than the repetitions of one do. A ratio to native is of one launch; intervals take "

@@ -31,11 +31,13 @@ void measure(TuningOptions options) {
     throw Error(ErrorCode::invalid_argument, "--here measures this node, and takes no files");
   }
   options.on_node.output = options.output;
-  options.on_node.margin = options.tune.margin;
   tune_here(options.on_node);
 }
 
 void run(const TuningOptions& options) {
+  if (!options.on_node.launcher.empty()) {
+    throw Error(ErrorCode::invalid_argument, "files are not measured: --launcher is for --here and --for");
+  }
   const std::vector<Launch> launches = read_launches(options.files);
   TuneOptions tuning = options.tune;
   tuning.library = options.exported.library();
@@ -69,18 +71,20 @@ void add_tune(CLI::App& app, Context& /*context*/) {
   command
       ->add_option("files", options->files,
                    "What circoll bench --json wrote: launches, of one or more numbers of ranks. Without files this "
-                   "node is measured")
+                   "node is measured. With --for a program behind --, which is run with the rules")
       ->type_name("FILE");
   command->add_flag("--here", options->here,
-                    "Measure this node, and write the profile by which auto goes from then on");
+                    "Measure this node, and write what is faster than today into the profile that auto uses");
   add_here_options(*command, options->on_node);
   command->add_option(
       "-o,--output", options->output,
-      "The file of rules, without which they are printed; or of the profile, which is in the user's directory "
-      "without it");
-  command->add_option("--margin", options->tune.margin, "Native stays unless it takes longer by more than this share")
-      ->check(options::at_least(0))
-      ->capture_default_str();
+      "The profile of --here and --for, which is in the user's directory without it; of FILEs the rules, which are "
+      "printed without it");
+  command
+      ->add_option("--margin", options->tune.margin,
+                   "What is there stays unless it takes longer by more than this share: native, and with --here or "
+                   "--for what runs today (default 0.05, and 0.03 with them)")
+      ->check(options::at_least(0));
   command->add_flag(
       "--in-every-launch", options->tune.in_every_launch,
       "Native stays also where it was faster in one of the launches: for machines on which launches differ");
@@ -90,23 +94,28 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "In each cell of collective, ranks and size the fastest by the median of the launches' medians. Neighbouring\n"
       "sizes with one choice become one rule, others meet at their geometric mean; other numbers of ranks are left to\n"
       "auto. docs/admin/measuring.md says more.\n"
-      "--here writes a profile, by which programs under the drop-in go without more ado: docs/admin/tuning.md.\n"
+      "--here and --for write a profile, which programs under the drop-in use by themselves: docs/admin/tuning.md.\n"
       "Examples:\n"
       "  circoll tune --here\n"
       "  circoll tune --here -p 2,4 --mpi mpich --keep results\n"
       "  circoll tune [1-5].json -o rules.json    # after: for i in 1 2 3 4 5; do mpirun -np 4 circoll bench \n"
       "                                           #   --collective allreduce --algorithm all --json $i.json; done\n"
       "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program\n"
-      "  circoll tune --for report.json -o rules.json    # report.json is what CIRCOLL_REPORT=report.json wrote\n"
-      "  circoll tune --for report.json --print-job slurm --nodes 4 --ranks-per-node 32 -o rules.json > job.sh\n"
+      "  circoll tune --for report.json -- ./program    # report.json is what CIRCOLL_REPORT=report.json wrote\n"
+      "  circoll tune --for report.json --print-job slurm --nodes 4 --ranks-per-node 32 > job.sh\n"
       "  circoll tune [1-5].json --export openmpi-4.1 -o tuned.conf    # after: circoll bench --native-algorithms; \n"
       "                                           #   docs/admin/other-mpis.md");
   command->callback([options, for_report, command] {
+    const double margin = command->count("--margin") > 0 ? options->tune.margin : options->on_node.margin;
     if (for_report->asked()) {
       read_shared_options(*command, *for_report);
       for_report->tune = options->tune;
+      for_report->tune.margin = margin;
+      for_report->program = options->files;
       return tune_for_report(*for_report, options->output);
     }
+    options->on_node.launcher = for_report->launcher;
+    options->on_node.margin = margin;
     options->here || options->files.empty() ? measure(*options) : run(*options);
   });
 }

@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
+#include "circoll/error.hpp"
 #include "process.hpp"
 #include "processors.hpp"
 
@@ -127,6 +129,43 @@ Launcher choose_launcher(const std::string& wanted, std::vector<std::string>& ot
   return *chosen;
 }
 
+std::vector<std::string> launcher_words(const std::string& text, long ranks) {
+  std::vector<std::string> words;
+  std::string word;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] != ' ') {
+      word += text[i];
+      continue;
+    }
+    if (const std::size_t at = word.find("{np}"); at != std::string::npos) word.replace(at, 4, std::to_string(ranks));
+    if (!word.empty()) words.push_back(std::exchange(word, {}));
+  }
+  if (words.empty() || text.find("{np}") == std::string::npos) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the launcher '{}' does not say where the number of ranks stands: 'srun -n {{np}}'", text));
+  }
+  return words;
+}
+
+Launcher given_launcher(const std::string& words, const std::string& mpi) {
+  const std::string file = launcher_words(words, 2).front();
+  if (const MpiLibrary* const named = mpi_named(mpi)) return {.mpi = named, .file = file, .words = words};
+  if (const auto plain = program_file("mpirun")) {
+    if (const auto launcher = launcher_in(*plain)) {
+      return {.mpi = launcher->mpi, .file = file, .version = launcher->version, .words = words};
+    }
+  }
+  std::vector<const MpiLibrary*> all;
+  for (const MpiLibrary* const library : mpi_implementations) {
+    if (find_bench(*library)) all.push_back(library);
+  }
+  if (all.size() != 1) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("'{}' does not say its MPI: give --mpi openmpi or --mpi mpich", words));
+  }
+  return {.mpi = all.front(), .file = file, .words = words};
+}
+
 const MpiLibrary* launching_mpi() {
   if (is_set("OMPI_COMM_WORLD_SIZE")) return &openmpi_library;
   if (is_set("PMI_SIZE") || is_set("PMI_RANK")) return &mpich_library;
@@ -217,6 +256,11 @@ const MpiLibrary* mpi_named(const std::string& id) {
 
 std::vector<std::string> launch_command(const Launcher& launcher, long ranks, const LaunchOptions& options,
                                         const std::vector<std::string>& program) {
+  if (!launcher.words.empty()) {
+    std::vector<std::string> given = launcher_words(launcher.words, ranks);
+    given.insert(given.end(), program.begin(), program.end());
+    return given;
+  }
   std::vector<std::string> command{launcher.file};
   if (launcher.mpi == &openmpi_library) {
     // Where a slot is a core, two hardware threads of one are refused.
@@ -236,7 +280,7 @@ std::vector<std::string> launch_command(const Launcher& launcher, long ranks, co
 }
 
 std::string refusal(const Launcher& launcher) {
-  if (launcher.mpi != &openmpi_library || geteuid() != 0) return "";
+  if (launcher.mpi != &openmpi_library || !launcher.words.empty() || geteuid() != 0) return "";
   if (std::getenv("OMPI_ALLOW_RUN_AS_ROOT") != nullptr && std::getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") != nullptr) {
     return "";
   }

@@ -15,6 +15,7 @@ struct Launcher {
   const MpiLibrary* mpi = nullptr;
   std::string file{};     ///< with its path
   std::string version{};  ///< "4.1.4"; empty if it does not say one
+  std::string words{};    ///< of a user, as "srun -n {np}"; empty: `file` starts the ranks
 };
 
 /// "Open MPI 4.1.4".
@@ -30,6 +31,14 @@ struct Launcher {
 /// The launcher of an MPI, by its id, or the one that users get by "mpirun". MPIs that have others are put into
 /// `others`. Throws std::runtime_error if there is none.
 [[nodiscard]] Launcher choose_launcher(const std::string& wanted, std::vector<std::string>& others);
+
+/// A launcher that the user gives in words ("srun -n {np}"). Without a name ("auto") its MPI is that of the mpirun on
+/// PATH, or the only one that there is a circoll-bench for. Throws Error if that leaves it open, or the words have no
+/// {np}.
+[[nodiscard]] Launcher given_launcher(const std::string& words, const std::string& mpi);
+
+/// The words of a launcher's command with the number of ranks in place of {np}.
+[[nodiscard]] std::vector<std::string> launcher_words(const std::string& text, long ranks);
 
 /// The MPI whose launcher has started this process as a rank, as the environment says; nullptr if none has.
 [[nodiscard]] const MpiLibrary* launching_mpi();

@@ -7,12 +7,16 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "facts/hash.hpp"
+#include "facts/median.hpp"
+#include "measured/cells.hpp"
 
 namespace circoll {
 namespace {
@@ -24,6 +28,7 @@ struct Sums {
   double program_s = 0;
   double calls = 0;
   double bytes = 0;
+  double waiting_s = 0;  // beyond what the shortest calls would have taken
   std::map<std::string, double> ran;
 };
 
@@ -39,6 +44,7 @@ std::map<Key, Sums> cells_of(const ProgramReport& report) {
       Sums& sums = cells[{row.collective, row.comm_size, from}];
       const double calls = static_cast<double>(size.calls) / report.ranks;
       sums.program_s += size.mean_s * blocked;
+      if (size.least_s > 0) sums.waiting_s += std::max(0.0, size.mean_s - size.least_s * calls) * blocked;
       sums.calls += calls;
       sums.bytes += static_cast<double>(size.bytes) / report.ranks;
       sums.ran[row.native() ? "native" : size.algorithm] += calls;
@@ -66,7 +72,7 @@ std::vector<std::string> candidates_of(const CampaignCell& cell, const Policy& m
   CallFacts facts = facts_of(cell.collective, cell.p, cell.bytes, options.op.op, options.op.type);
   facts.cores = std::min(cell.p, options.ranks_per_node);
   facts.crowded = options.crowded;
-  std::vector<std::string> names{"native"};
+  std::vector<std::string> names{"auto", "native"};
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(names, name) != names.end()) return false;
     names.push_back(name);
@@ -99,73 +105,53 @@ std::string obstacle(const CampaignCell& cell, bool countable, const CampaignOpt
   return "";
 }
 
-/// Launches of one number and setting as one: a campaign starts the bench once for each cell.
-std::vector<Launch> joined(const std::vector<Launch>& launches) {
-  std::map<std::tuple<std::string, std::string>, std::size_t> known;
-  std::vector<Launch> all;
-  for (const Launch& launch : launches) {
-    const auto [at, fresh] = known.emplace(std::tuple(launch.source, launch.setting), all.size());
-    if (fresh) {
-      all.push_back(launch);
-    } else {
-      Launch& one = all[at->second];
-      one.rows.insert(one.rows.end(), launch.rows.begin(), launch.rows.end());
-    }
-  }
-  return all;
-}
-
-class Medians {
+/// The times of one cell, by the numbers of launches that have measured it.
+class CellTimes {
  public:
-  explicit Medians(const std::vector<Launch>& launches) {
-    std::map<std::string, std::vector<Launch>> settings;
-    for (const Launch& launch : launches) settings[launch.setting].push_back(launch);
-    for (const auto& [setting, group] : settings) {
-      for (const Combined& one : combine(group)) {
-        if (one.row.wrong || !(one.row.median_s > 0)) continue;
-        medians_[{one.row.collective, one.row.p, one.row.bytes, one.row.algorithm}] = one.row.median_s;
+  CellTimes(const CampaignCell& cell, const std::vector<Launch>& launches) {
+    for (const Launch& launch : launches) {
+      for (const Measurement& row : launch.rows) {
+        if (row.collective != cell.collective || row.p != cell.p || row.bytes != cell.measured_bytes()) continue;
+        sources_.insert(launch.source);
+        if (!row.wrong && row.median_s > 0) times_[row.algorithm][launch.source] = row.time();
       }
     }
   }
-  [[nodiscard]] std::optional<double> of(const CampaignCell& cell, const std::string& algorithm) const {
-    const auto found = medians_.find({cell.collective, cell.p, cell.measured_bytes(), algorithm});
-    return found == medians_.end() ? std::nullopt : std::optional(found->second);
+  /// The algorithms that every launch has measured.
+  [[nodiscard]] std::vector<std::string> algorithms() const {
+    std::vector<std::string> all;
+    for (const auto& [algorithm, times] : times_) {
+      if (times.size() == sources_.size()) all.push_back(algorithm);
+    }
+    return all;
+  }
+  /// The median over the launches.
+  [[nodiscard]] std::optional<double> of(const std::string& algorithm) const {
+    const auto found = times_.find(algorithm);
+    if (found == times_.end()) return std::nullopt;
+    std::vector<double> seconds;
+    for (const auto& [source, time] : found->second) seconds.push_back(time.median_s);
+    return median(seconds);
+  }
+  /// True if one took surely less time than the other in every launch. Both were measured in every one.
+  [[nodiscard]] bool surely_gains(const std::string& use, const std::string& before, double margin) const {
+    return std::ranges::all_of(sources_, [&](const std::string& source) {
+      return surely_less(times_.at(use).at(source), times_.at(before).at(source), margin);
+    });
   }
 
  private:
-  std::map<std::tuple<Collective, Rank, Count, std::string>, double> medians_;
+  std::set<std::string> sources_;
+  std::map<std::string, std::map<std::string, MedianTime>> times_;
 };
 
-/// A call as it ran, the mean over what served the calls; nothing if one of these was not measured.
-std::optional<double> as_it_ran(const CampaignCell& cell, const Medians& medians) {
-  double seconds = 0;
-  double calls = 0;
-  for (const auto& [algorithm, of_it] : cell.ran) {
-    const auto median = medians.of(cell, algorithm);
-    if (!median) return std::nullopt;
-    seconds += *median * of_it;
-    calls += of_it;
+/// True if a rule may leave the calls of a cell to an algorithm.
+bool may_be_rule(const CampaignCell& cell, const std::string& algorithm, const RuleOperator& op) {
+  if (algorithm == "auto") return false;
+  if (algorithm == "native") {
+    return cell.collective != Collective::allreduce || is_order_free(op.op, op.type);
   }
-  return calls > 0 ? std::optional(seconds / calls) : std::nullopt;
-}
-
-/// True if an algorithm gained in every launch that has measured it (see evaluate()).
-bool surely_gains(const CampaignCell& cell, const std::string& use, const std::vector<Medians>& launches,
-                  double margin) {
-  int compared = 0;
-  for (const Medians& launch : launches) {
-    const auto time = launch.of(cell, use);
-    const auto ran = as_it_ran(cell, launch);
-    const auto before = ran ? ran : launch.of(cell, "native");
-    if (!time || !before) continue;
-    if (!(*time * (1 + margin) < *before)) return false;
-    ++compared;
-  }
-  return compared > 0;
-}
-
-bool has_run(const CampaignCell& cell, const std::string& algorithm) {
-  return std::any_of(cell.ran.begin(), cell.ran.end(), [&](const auto& one) { return one.first == algorithm; });
+  return measured::op_of_rule(cell.collective, cell.p, algorithm, op).has_value();
 }
 
 }  // namespace
@@ -181,6 +167,8 @@ Campaign plan_campaign(const ProgramReport& report, const CampaignOptions& optio
   require(options.candidates >= 1, "a campaign takes one candidate or more");
   require(options.seconds > 0 && options.limit_s > 0, "times must be positive");
   const auto model = make_policy("model", {.machine = options.machine});
+  const double calls = static_cast<double>(report.calls) / report.ranks;
+  const double elsewhere_s = report.program_s.value_or(0) - report.collectives_s();
   Campaign campaign;
   std::vector<CampaignCell> cells;
   for (const auto& [key, sums] : cells_of(report)) {
@@ -189,6 +177,8 @@ Campaign plan_campaign(const ProgramReport& report, const CampaignOptions& optio
     cell.ran.assign(sums.ran.begin(), sums.ran.end());
     const auto bytes = vector_bytes(collective, std::max<Rank>(p, 1), sums.bytes / sums.calls);
     cell.bytes = bytes.value_or(0);
+    cell.between_s = calls > 0 ? std::clamp(elsewhere_s / calls, 0.0, most_imitated_s) : 0;
+    cell.spread_s = std::min(2 * sums.waiting_s / sums.calls, most_imitated_s);
     campaign.program_s += cell.program_s;
     if (std::string why = obstacle(cell, bytes.has_value(), options); !why.empty()) {
       campaign.left_out.push_back({std::move(cell), std::move(why)});
@@ -201,7 +191,7 @@ Campaign plan_campaign(const ProgramReport& report, const CampaignOptions& optio
   for (CampaignCell& cell : cells) {
     cell.candidates = candidates_of(cell, *model, options);
     const double seconds = options.launches * launch_seconds(cell, options);
-    if (cell.candidates.size() == 1) {
+    if (cell.candidates.size() == 2) {
       campaign.left_out.push_back({std::move(cell), "no algorithm of Circoll may serve them"});
     } else if (campaign.estimate_s + seconds > options.limit_s) {
       campaign.left_out.push_back({std::move(cell), "the time is used up by those that cost more"});
@@ -260,37 +250,35 @@ std::vector<RuleCell> with_ends(std::vector<RuleCell> cells, const std::string& 
 }
 
 CampaignResult evaluate(const std::vector<CampaignCell>& cells, const std::vector<Launch>& launches,
-                        const TuneOptions& options) {
-  const std::vector<Launch> all = joined(launches);
-  std::vector<RuleCell> fastest = tune(all, options);
-  const Medians medians(all);
-  std::vector<Medians> of_launches;
-  of_launches.reserve(all.size());
-  for (const Launch& launch : all) of_launches.emplace_back(std::vector<Launch>{launch});
+                        const RuleOperator& op, double margin) {
   CampaignResult result;
+  std::vector<RuleCell> rules;
   for (const CampaignCell& cell : cells) {
-    // The bench rounds sizes as the cell's measured ones are rounded.
-    const Count bytes = size_decides(cell.collective)
-                            ? Amounts::of_measured(cell.collective, cell.p, cell.measured_bytes()).vector_bytes()
-                            : 0;
-    const auto chosen = std::ranges::find_if(fastest, [&](const RuleCell& rule) {
-      return rule.collective == cell.collective && rule.p == cell.p &&
-             (rule.bytes == bytes || !size_decides(cell.collective));
-    });
-    if (chosen == fastest.end()) continue;
-    CellGain gain{.cell = cell, .use = chosen->use};
-    gain.sure = surely_gains(cell, chosen->use, of_launches, options.margin);
-    if (!gain.sure && !has_run(cell, chosen->use)) {
-      gain.use = "auto";
-      fastest.erase(chosen);
+    const CellTimes times(cell, launches);
+    const std::vector<std::string> measured = times.algorithms();
+    if (std::ranges::find(measured, "auto") == measured.end()) continue;
+    CellGain gain{.cell = cell, .use = "auto", .today_s = *times.of("auto"), .native_s = times.of("native")};
+    gain.fastest = "auto";
+    gain.fastest_s = gain.use_s = gain.today_s;
+    for (const std::string& algorithm : measured) {
+      const double seconds = *times.of(algorithm);
+      if (!may_be_rule(cell, algorithm, op) || !(seconds < gain.fastest_s)) continue;
+      gain.fastest = algorithm;
+      gain.fastest_s = seconds;
     }
-    gain.ran_s = as_it_ran(cell, medians);
-    gain.use_s = medians.of(cell, gain.use);
-    gain.native_s = medians.of(cell, "native");
+    if (gain.fastest != "auto" && times.surely_gains(gain.fastest, "auto", margin)) {
+      gain.use = gain.fastest;
+      gain.use_s = gain.fastest_s;
+      rules.push_back({.collective = cell.collective,
+                       .p = cell.p,
+                       .bytes = size_decides(cell.collective) ? cell.bytes : 0,
+                       .use = gain.use,
+                       .about = fmt::format("{:.2f} us, before {:.2f} us", gain.use_s * 1e6, gain.today_s * 1e6)});
+    }
     result.gained_s += gain.gained_s();
     result.gains.push_back(std::move(gain));
   }
-  result.rules = with_ends(fastest);
+  result.rules = with_ends(rules);
   return result;
 }
 

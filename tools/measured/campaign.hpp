@@ -15,6 +15,9 @@
 
 namespace circoll {
 
+/// The longest work between calls, and the latest arrivals, that are imitated. More would only take longer.
+inline constexpr double most_imitated_s = 2e-3;
+
 /// Calls of a program that are measured as one: of a collective, a communicator's size and a size class.
 struct CampaignCell {
   Collective collective = Collective::barrier;  ///< of the calls
@@ -22,9 +25,13 @@ struct CampaignCell {
   Count bytes = 0;                              ///< of the whole vector, in the mean over the calls
   double program_s = 0;                         ///< that the program spent in them, mean over its ranks
   double calls = 0;                             ///< likewise
+  double between_s = 0;  ///< other work between two calls of the program, in the mean; at most `most_imitated_s`
+  /// The time in which ranks arrive at a call: twice the mean time beyond that of the shortest call. At most likewise.
+  double spread_s = 0;
   /// The algorithms that served them in the program, with the calls of each, mean over the ranks.
   std::vector<std::pair<std::string, double>> ran{};
-  std::vector<std::string> candidates{};  ///< "native" and algorithms with parameters, to be measured in turns
+  /// "auto", which is what runs today, "native", and algorithms with parameters, to be measured in turns.
+  std::vector<std::string> candidates{};
 
   /// As circoll-bench counts them.
   [[nodiscard]] Count measured_bytes() const;
@@ -74,33 +81,31 @@ struct CampaignItem {
 /// A cell that was measured, and what that would change in the program. It is an estimate.
 struct CellGain {
   CampaignCell cell{};               ///< as it was measured
-  std::string use{};                 ///< the fastest; "auto" if it is another one than ran, and its gain is not sure
-  bool sure = false;                 ///< the gain is sure (see evaluate())
-  std::optional<double> ran_s{};     ///< a call as it ran in the program, measured anew; nothing: it was not measured
-  std::optional<double> use_s{};     ///< a call by `use`
+  std::string use{};                 ///< "auto", or what is surely faster than that
+  double today_s = 0;                ///< a call by "auto" without the rules
+  double use_s = 0;                  ///< a call by `use`
   std::optional<double> native_s{};  ///< a call by the MPI library; nothing: it was not measured
+  std::string fastest{};             ///< of all, sure or not
+  double fastest_s = 0;              ///< a call by it
 
+  [[nodiscard]] bool sure() const { return use != "auto"; }
   /// Of the program's time, mean over its ranks.
-  [[nodiscard]] double gained_s() const { return sure && ran_s && use_s ? cell.calls * (*ran_s - *use_s) : 0; }
+  [[nodiscard]] double gained_s() const { return cell.calls * (today_s - use_s); }
 };
 
 struct CampaignResult {
-  std::vector<RuleCell> rules{};  ///< with cells that end a rule where nothing was measured
+  std::vector<RuleCell> rules{};  ///< of sure gains, with cells that end a rule where nothing was measured
   std::vector<CellGain> gains{};  ///< by the cells' order
   double gained_s = 0;            ///< seconds of the program: CellGain::gained_s(), summed up
-
-  [[nodiscard]] bool any_sure() const {
-    return std::any_of(gains.begin(), gains.end(), [](const CellGain& gain) { return gain.sure; });
-  }
 };
 
-/// Puts the measurements of a campaign together. Cells that no launch has measured are left out.
+/// Puts the measurements of a campaign together. Cells in which no launch has measured "auto" are left out.
 ///
-/// The gain of a cell is sure if, in every launch, the fastest algorithm was faster than the one of the program by more
-/// than the margin. If the program's algorithm was not measured, native takes its place. A cell has no rule if its
-/// fastest algorithm is not the program's and has no sure gain. Throws as tune() does.
+/// The fastest algorithm becomes a rule if it was faster than "auto" in every launch, by more than the margin and the
+/// intervals of the medians. An allreduce whose operator is not exact is not left to the MPI library, which need not
+/// give all ranks the same bits. `op` is the operator that was measured.
 [[nodiscard]] CampaignResult evaluate(const std::vector<CampaignCell>& cells, const std::vector<Launch>& launches,
-                                      const TuneOptions& options = {});
+                                      const RuleOperator& op, double margin);
 
 /// Rules reach from one measured size to the next. These cells end them: around each size that is served by something
 /// else than `otherwise` there are cells with that, at a quarter and four times its bytes. Where the next measured size

@@ -43,11 +43,11 @@ constexpr std::array descriptions{
     KindDescription{
         FileKind::rules, "a file of Circoll's rules",
         "CIRCOLL_POLICY=file:{0} uses it, and 'circoll export {0} --for READER' writes it for another library"},
-    KindDescription{FileKind::profile, "a profile of circoll tune --here", "CIRCOLL_PROFILE={0} uses it"},
+    KindDescription{FileKind::profile, "a profile of circoll tune", "CIRCOLL_PROFILE={0} uses it"},
     KindDescription{FileKind::learned, "a file of learned choices", "CIRCOLL_LEARN={0} goes on with it"},
     KindDescription{FileKind::cells, "a list of cells to measure", "'circoll bench --cells {0}' measures them"},
     KindDescription{FileKind::campaign, "a shard of circoll tune --for",
-                    "'circoll merge FILES -o rules.json' puts all shards together"},
+                    "'circoll merge FILES' puts all shards together"},
     KindDescription{FileKind::shard, "a shard of circoll verify", "'circoll merge FILES' puts all shards together"},
     KindDescription{FileKind::topology, "a description of a network", "'circoll simulate --topology {0}' uses it"},
     KindDescription{FileKind::schedules, "a file of schedules", "'circoll verify {0}' proves it"},

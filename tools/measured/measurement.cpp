@@ -33,6 +33,10 @@ Measurement read_row(const select::Json& entry, const std::string& source) {
                   .reps = row.integer("reps"),
                   .median_s = row.number("median_us") * 1e-6,
                   .wrong = row.text("correct") == "NO"};
+  if (row.find("median_low_us") != nullptr) {
+    one.low_s = row.number("median_low_us") * 1e-6;
+    one.high_s = row.number("median_high_us") * 1e-6;
+  }
   if (one.p < 1 || one.bytes < 0 || one.reps < 0 || !(one.median_s >= 0) || (one.reps > 0 && one.median_s == 0)) {
     row.fail(entry, "'p', 'bytes', 'reps' or 'median_us' is out of range");
   }
@@ -94,6 +98,10 @@ Launch launch_from_json(std::string_view json, const std::string& source) {
   launch.setting = launch.type + ", " + launch.op + ", root " + std::to_string(launch.root) + ", started by " +
                    (members.find("sync") == nullptr ? "barrier" : members.text("sync"));
   if (!launch.mpi.empty()) launch.setting += ", " + launch.mpi;
+  for (const char* const key : {"between_s", "spread_s"}) {
+    const double seconds = members.find(key) == nullptr ? 0 : members.number(key);
+    if (seconds > 0) launch.setting += std::string(", ") + key + " " + std::to_string(seconds);
+  }
   const std::string policy = members.find("policy") == nullptr ? "auto" : members.text("policy");
   launch.default_policy = policy == "auto" || policy == "model";
   if (!launch.default_policy) launch.setting += ", auto by " + policy;

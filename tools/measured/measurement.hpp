@@ -9,6 +9,17 @@
 
 namespace circoll {
 
+/// A median with its 95 % confidence interval, in seconds.
+struct MedianTime {
+  double median_s = 0;  ///< over the repetitions
+  double low_s = 0;     ///< the lower end of the interval
+  double high_s = 0;    ///< its upper end
+};
+/// True if `fast` is less than `slow` by more than the margin, a share. The intervals must be apart, too.
+[[nodiscard]] inline bool surely_less(const MedianTime& fast, const MedianTime& slow, double margin) {
+  return fast.median_s * (1 + margin) < slow.median_s && fast.high_s < slow.low_s;
+}
+
 /// A row of a file that circoll-bench --json wrote (docs/admin/measuring.md). Times in seconds.
 struct Measurement {
   Collective collective = Collective::barrier;  ///< the one that was called
@@ -19,6 +30,12 @@ struct Measurement {
   Count reps = 0;         ///< repetitions
   double median_s = 0;    ///< over the repetitions
   bool wrong = false;     ///< the result was compared, and differed
+  double low_s = 0;       ///< the 95 % confidence interval of median_s; 0: unknown, as in old files
+  double high_s = 0;      ///< its upper end
+
+  [[nodiscard]] MedianTime time() const {
+    return {.median_s = median_s, .low_s = low_s > 0 ? low_s : median_s, .high_s = high_s > 0 ? high_s : median_s};
+  }
 };
 
 /// One run of circoll-bench.

@@ -31,6 +31,16 @@ Json json_of(const select::ProfileRanks& ranks) {
   return json;
 }
 
+Json json_of(const select::ProfileProgram& program) {
+  Json json = {{"report", program.report},
+               {"launches", program.launches},
+               {"circoll", program.circoll},
+               {"date", program.date},
+               {"host", program.host}};
+  if (!program.tried.empty()) json["tried"] = program.tried;
+  return json;
+}
+
 /// The list without entries of this number of ranks, with those of `fresh`, in ascending order.
 template <typename RanksOf>
 Json merged(const Json& before, const Json& fresh, Rank ranks, RanksOf ranks_of) {
@@ -78,40 +88,90 @@ std::string text_before(const std::string& file, StoredProfile& stored) {
   return "";
 }
 
-}  // namespace
-
-std::string merged_profile(const std::string& before, const ProfilePart& part) {
-  Json old = Json::object();
-  if (!before.empty()) {
-    const select::ProfileHead head = select::read_profile_head(before, "the profile");
-    if (!(head.key == part.key)) {
-      throw Error(ErrorCode::invalid_argument, "the profile is for " + head.key.library + " on '" + head.key.processor +
-                                                   "', not for " + part.key.library + " on '" + part.key.processor +
-                                                   "'");
-    }
-    old = Json::parse(before);
+/// The profile `before`; an empty object for an empty text. Throws if it is for another machine.
+Json read_before(const std::string& before, const select::ProfileKey& key) {
+  if (before.empty()) return Json::object();
+  const select::ProfileHead head = select::read_profile_head(before, "the profile");
+  if (!(head.key == key)) {
+    throw Error(ErrorCode::invalid_argument, "the profile is for " + head.key.library + " on '" + head.key.processor +
+                                                 "', not for " + key.library + " on '" + key.processor + "'");
   }
-  const Json fresh = Json::parse(rules_json(part.cells, part.op, {.about = "", .one_node = true}));
-  const Json measured = old.contains("profile") ? old.at("profile").at("measured") : Json::array();
-  const auto ranks_of_entry = [](const Json& entry) { return entry.at("ranks").get<Rank>(); };
-  const Json all = merged(measured, Json::array({json_of(part.ranks)}), part.ranks.ranks, ranks_of_entry);
-  std::string text = "{\n  \"circoll_rules\": 1,\n  \"about\": \"a profile, written by circoll tune --here\",\n";
-  text += "  \"profile\": {\n    \"version\": 1,\n    \"library\": " + one_line(part.key.library) +
-          ",\n    \"processor\": " + one_line(part.key.processor) + ",\n    \"measured\": [\n";
-  for (std::size_t i = 0; i < all.size(); ++i)
-    text += "      " + one_line(all[i]) + (i + 1 < all.size() ? ",\n" : "\n");
-  text += "    ]\n  }";
+  return Json::parse(before);
+}
+
+/// The list of a collective, of the given rules, as a member behind others.
+std::string list_text(const std::string& indent, const std::string& name, const Json& rules) {
+  std::string text = ",\n" + indent + one_line(name) + ": [\n";
+  for (const Json& rule : rules) text += indent + "  " + one_line(rule) + ",\n";
+  return text + indent + "  {\"otherwise\": \"auto\"}\n" + indent + "]";
+}
+
+std::string lists_text(const std::string& indent, const Json& lists) {
+  std::string text;
   for (const Collective collective : all_collectives) {
     const std::string name(to_string(collective));
-    const Json rules = merged(rules_of(old, name), rules_of(fresh, name), part.ranks.ranks, ranks_of_rule);
-    if (rules.empty()) continue;
-    text += ",\n  " + one_line(name) + ": [\n";
-    for (const Json& rule : rules) text += "    " + one_line(rule) + ",\n";
-    text += "    {\"otherwise\": \"auto\"}\n  ]";
+    if (const Json rules = rules_of(lists, name); !rules.empty()) text += list_text(indent, name, rules);
+  }
+  return text;
+}
+
+/// The text of a profile. `json` has the lists of collectives and the programs.
+std::string text_of(const select::ProfileKey& key, const Json& measured, const Json& json) {
+  std::string text = "{\n  \"circoll_rules\": 1,\n  \"about\": \"a profile, written by circoll tune\",\n";
+  text += "  \"profile\": {\n    \"version\": 1,\n    \"library\": " + one_line(key.library) +
+          ",\n    \"processor\": " + one_line(key.processor) + ",\n    \"measured\": [";
+  for (std::size_t i = 0; i < measured.size(); ++i) text += (i == 0 ? "\n      " : ",\n      ") + one_line(measured[i]);
+  text += (measured.empty() ? "]\n  }" : "\n    ]\n  }") + lists_text("  ", json);
+  if (json.contains("programs") && !json.at("programs").empty()) {
+    text += ",\n  \"programs\": {";
+    std::string separator = "\n";
+    for (const auto& [name, section] : json.at("programs").items()) {
+      text += separator + "    " + one_line(name) + ": {\n      \"measured\": " + one_line(section.at("measured")) +
+              lists_text("      ", section) + "\n    }";
+      separator = ",\n";
+    }
+    text += "\n  }";
   }
   text += "\n}\n";
   (void)select::make_profile_policy(text, "the profile", {});
   return text;
+}
+
+Json measured_in(const Json& profile) {
+  return profile.contains("profile") ? profile.at("profile").at("measured") : Json::array();
+}
+
+}  // namespace
+
+std::string merged_profile(const std::string& before, const ProfilePart& part) {
+  Json json = read_before(before, part.key);
+  const Json fresh = Json::parse(rules_json(part.cells, part.op, {.about = "", .one_node = true}));
+  const auto ranks_of_entry = [](const Json& entry) { return entry.at("ranks").get<Rank>(); };
+  const Json measured = merged(measured_in(json), Json::array({json_of(part.ranks)}), part.ranks.ranks, ranks_of_entry);
+  for (const Collective collective : all_collectives) {
+    const std::string name(to_string(collective));
+    // A collective that was not measured now keeps its rules.
+    const bool asked =
+        std::ranges::any_of(part.cells, [&](const RuleCell& cell) { return cell.collective == collective; });
+    if (asked) json[name] = merged(rules_of(json, name), rules_of(fresh, name), part.ranks.ranks, ranks_of_rule);
+  }
+  return text_of(part.key, measured, json);
+}
+
+std::string merged_profile(const std::string& before, const ProgramPart& part) {
+  Json json = read_before(before, part.key);
+  Json section = Json::parse(rules_json(part.cells, part.op));
+  section["measured"] = json_of(part.program);
+  json["programs"][part.program.name] = std::move(section);
+  const Json measured = measured_in(json);
+  return text_of(part.key, measured, json);
+}
+
+std::string without_program(const std::string& before, const select::ProfileKey& key, const std::string& program) {
+  Json json = read_before(before, key);
+  if (json.contains("programs")) json.at("programs").erase(program);
+  const Json measured = measured_in(json);
+  return text_of(key, measured, json);
 }
 
 void require_writable(const std::string& directory) {
@@ -130,11 +190,14 @@ void require_writable(const std::string& directory) {
   fs::remove(probe, error);
 }
 
-StoredProfile store_profile(const std::string& file, const ProfilePart& part) {
+StoredProfile store_profile(const std::string& file, const std::variant<ProfilePart, ProgramPart>& part,
+                            const std::string& beginning) {
   StoredProfile stored{.file = file, .damaged = {}};
   require_writable(directory_of(file));
   const FileLock lock(directory_of(file) + "/.lock");
-  replace_file(file, merged_profile(text_before(file, stored), part));
+  std::string before = text_before(file, stored);
+  if (before.empty()) before = beginning;
+  replace_file(file, std::visit([&](const auto& one) { return merged_profile(before, one); }, part));
   return stored;
 }
 

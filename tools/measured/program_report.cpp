@@ -36,6 +36,7 @@ ReportedSize read_report_size(const Json& entry, const std::string& source) {
           .calls = count(size, entry, "calls"),
           .bytes = count(size, entry, "bytes"),
           .mean_s = mean_or_most(size, entry, "mean_s", "seconds"),
+          .least_s = size.find("least_s") == nullptr ? 0 : seconds(size, entry, "least_s"),
           .algorithm = size.text("algorithm")};
 }
 
@@ -95,7 +96,9 @@ ProgramReport report_from_json(std::string_view json, const std::string& source)
   report.calls = count(members, root, "calls");
   report.native_calls = count(members, root, "native_calls");
   if (const Json* const program = members.find("program"); program != nullptr && program->object() != nullptr) {
-    report.program_s = seconds(Members(*program, source), *program, "mean_s");
+    const Members of_program(*program, source);
+    report.program_s = seconds(of_program, *program, "mean_s");
+    if (of_program.find("name") != nullptr) report.program = of_program.text("name");
   }
   if (const Json* const load = members.find("load"); load != nullptr && load->object() != nullptr) {
     const Members shares(*load, source);

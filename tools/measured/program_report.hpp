@@ -19,6 +19,7 @@ struct ReportedSize {
   std::int64_t calls = 0;   ///< over all ranks, as `bytes`
   Count bytes = 0;          ///< of the vectors of all calls, over all ranks
   double mean_s = 0;        ///< the calls' time, mean over the ranks of the program
+  double least_s = 0;       ///< of the shortest call; 0: unknown, as in older reports
   std::string algorithm{};  ///< with its parameters
 };
 
@@ -41,6 +42,7 @@ struct ReportedRow {
 /// The contents of a file that CIRCOLL_REPORT=FILE.json wrote.
 struct ProgramReport {
   std::string source{};               ///< its file
+  std::string program{};              ///< the program's name; empty: unknown, as in older reports
   std::string mpi{};                  ///< the library's name and version
   int ranks = 1;                      ///< of MPI_COMM_WORLD
   std::int64_t calls = 0;             ///< of all rows

@@ -55,7 +55,16 @@ void add_run_options(CLI::App& app, BenchWords& words) {
                  "reuse: the same for all algorithms; rewrite: each has its own, and uses them between repetitions")
       ->check(CLI::IsMember({"reuse", "rewrite"}))
       ->capture_default_str();
-  app.add_option("--seed", words.seed, "Of the order in which algorithms take turns")->capture_default_str();
+  app.add_option("--between", words.between_s,
+                 "Seconds in which each rank works on other memory before each repetition, as programs do")
+      ->check(options::at_least(0))
+      ->capture_default_str();
+  app.add_option("--spread", words.spread_s,
+                 "Seconds in which ranks arrive at random; time counts from the last one. Needs --sync clock")
+      ->check(options::at_least(0))
+      ->capture_default_str();
+  app.add_option("--seed", words.seed, "Of the order in which algorithms take turns, and of arrivals")
+      ->capture_default_str();
   app.add_flag("--wide", words.wide, "Print all columns: intervals, minimum, 95th percentile, bandwidths");
   app.add_flag("--check", words.check, "Compare every result with the native one, element by element");
 }

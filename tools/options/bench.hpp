@@ -22,7 +22,9 @@ struct BenchValues {
   int reps = 1000;         ///< at most, per cell
   int warm_up = 0;         ///< repetitions before those, which do not count
   double seconds = 1;      ///< at most, per cell and algorithm
-  std::uint64_t seed = 1;  ///< of the order of algorithms
+  double between_s = 0;    ///< other work of each rank before each repetition
+  double spread_s = 0;     ///< in which the ranks arrive, one by one
+  std::uint64_t seed = 1;  ///< of the order of algorithms, and of arrivals
   bool check = false;
   bool wide = false;  ///< print all columns
   std::string csv{};

@@ -79,8 +79,20 @@ std::vector<std::string> launched(const PairedRuns& options, const MpiLibrary* m
 }
 
 /// Variables, as words for env(1), so that ranks on other nodes have them, too.
-std::vector<std::string> settings(bool native, const std::string& report, const std::string& trace) {
+std::vector<std::string> settings(const PairedRuns& options, bool native, const std::string& report,
+                                  const std::string& trace) {
   std::vector<std::string> words{"env"};
+  if (!options.profile_with.empty()) {
+    return {"env",
+            "-u",
+            "CIRCOLL_TRACE",
+            "-u",
+            "CIRCOLL_POLICY",
+            "-u",
+            "CIRCOLL_LEARN",
+            "CIRCOLL_REPORT=" + report,
+            "CIRCOLL_PROFILE=" + (native ? options.profile_without : options.profile_with)};
+  }
   if (native) {
     for (const Collective collective : all_collectives)
       words.insert(words.end(), {"-u", algorithm_variable(collective)});
@@ -91,12 +103,18 @@ std::vector<std::string> settings(bool native, const std::string& report, const 
   return words;
 }
 
+/// The name of a kind of runs, of which files begin with it.
+std::string_view kind_of(const PairedRuns& options, bool with) {
+  if (!options.profile_with.empty()) return with ? "rules" : "before";
+  return with ? "circoll" : "native";
+}
+
 /// Throws the error of a run that has failed. It has the cause and the remedy if they are known. Otherwise it has the
 /// last lines of the launcher and the ranks.
 [[noreturn]] void fail(const PairedRuns& options, bool native, const Ending& ending) {
   constexpr std::size_t most_lines = 8;
-  const std::string begin =
-      fmt::format("the run {} {}", native ? "without Circoll" : "with Circoll", how_ended(ending));
+  const std::string begin = fmt::format("the run {} {} {}", native ? "without" : "with",
+                                        options.profile_with.empty() ? "Circoll" : "the rules", how_ended(ending));
   const std::string cause = cause_and_remedy(
       {.words = ending.err + ending.out, .ranks = options.ranks, .slots = openmpi_slots(), .custom = options.launcher});
   if (!cause.empty()) throw Error(ErrorCode::unsupported, begin + ": " + cause);
@@ -123,7 +141,7 @@ ProgramReport run_once(const PairedRuns& options, const MpiLibrary* mpi, bool na
                        const std::string& trace = "") {
   std::error_code none;
   fs::remove(report, none);
-  std::vector<std::string> program = settings(native, report, trace);
+  std::vector<std::string> program = settings(options, native, report, trace);
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   program.insert(program.end(), {self, "run"});
   if (mpi != nullptr) program.insert(program.end(), {"--mpi", std::string(mpi->id)});
@@ -176,24 +194,6 @@ std::string new_report_directory(const std::vector<std::string>& program) {
   return directory;
 }
 
-std::vector<std::string> launcher_words(const std::string& text, long ranks) {
-  std::vector<std::string> words;
-  std::string word;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && text[i] != ' ') {
-      word += text[i];
-      continue;
-    }
-    if (const std::size_t at = word.find("{np}"); at != std::string::npos) word.replace(at, 4, std::to_string(ranks));
-    if (!word.empty()) words.push_back(std::exchange(word, {}));
-  }
-  if (words.empty() || text.find("{np}") == std::string::npos) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("the launcher '{}' does not say where the number of ranks stands: 'srun -n {{np}}'", text));
-  }
-  return words;
-}
-
 RunReports run_in_turns(const PairedRuns& options) {
   const MpiLibrary* const mpi = mpi_of(options);
   const std::string reports_in = options.directory.empty() ? new_report_directory(options.program) : options.directory;
@@ -218,15 +218,16 @@ RunReports run_in_turns(const PairedRuns& options) {
   for (int pair = 1; options.runs == 0 || pair <= options.runs; ++pair) {
     const bool with_first = (random() >> 63U) == 1;
     for (const bool with : {with_first, !with_first}) {
-      const std::string name = fmt::format("{}.{}.json", with ? "circoll" : "native", pair);
+      const std::string name = fmt::format("{}.{}.json", kind_of(options, with), pair);
       (with ? reports.with : reports.without).push_back(run_once(options, mpi, !with, file(name)));
     }
     pairs.push_back(pair_of(reports.without.back(), reports.with.back()));
     if (options.runs == 0) judge.add(pairs.back());
     reports.made.pair_s = (passed_s() - first_s) / pair;
-    fmt::print(stderr, "pair {}{}: {} without Circoll, {} with it; {:.0f} s{}\n", pair,
+    const bool rules = !options.profile_with.empty();
+    fmt::print(stderr, "pair {}{}: {} without {}, {} with {}; {:.0f} s{}\n", pair,
                options.runs > 0 ? fmt::format(" of {}", options.runs) : "", readable_time(pairs.back().without_s),
-               readable_time(pairs.back().with_s), passed_s(),
+               rules ? "the rules" : "Circoll", readable_time(pairs.back().with_s), rules ? "them" : "it", passed_s(),
                options.runs > 0 ? "" : fmt::format(" of at most {:.0f} s", options.limit_s));
     if (judge.decided() || (options.runs == 0 && passed_s() + reports.made.pair_s > options.limit_s)) break;
   }

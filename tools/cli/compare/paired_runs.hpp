@@ -22,8 +22,10 @@ struct PairedRuns {
   double run_limit_s = 86400;         ///< of a run
   double same_within = 0.03;          ///< as in JudgeOptions
   std::optional<std::uint64_t> seed;  ///< of the order; nothing: any
-  bool oversubscribe = false;         ///< there are more ranks than processors
-  bool show_output = false;           ///< of the program, on standard error
+  /// Profiles. If they are named, both kinds run with Circoll, the one by the first and the other by the second.
+  std::string profile_without{}, profile_with{};
+  bool oversubscribe = false;  ///< there are more ranks than processors
+  bool show_output = false;    ///< of the program, on standard error
 };
 
 struct RunReports {
@@ -46,9 +48,6 @@ struct RunReports {
 
 /// The options of runs, of a command that has them.
 void add_paired_runs(CLI::App& command, PairedRuns& options);
-
-/// The words of a launcher's command with the number of ranks in place of {np}.
-[[nodiscard]] std::vector<std::string> launcher_words(const std::string& text, long ranks);
 
 /// A comparison for people, in 80 columns. With `plot` each run is a dot.
 [[nodiscard]] std::string comparison_text(const RunComparison& comparison, bool plot = false);

@@ -53,6 +53,7 @@ inline void add_wrong(Diagnoses& findings, std::string about, std::string says, 
 struct LibraryExamination {
   std::string name{};  ///< with the version that programs run with, or else the launcher's
   Diagnoses findings{};
+  Diagnosis outdated{};   ///< a profile that is not used any more since the library was upgraded; if it says something
   bool complete = false;  ///< ranks start, and Circoll can serve them
   bool crowded = false;
   std::string profile{};                      ///< the file; empty: there is none

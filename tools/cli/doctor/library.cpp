@@ -130,14 +130,30 @@ void examine_ranks(const Launcher& launcher, const std::string& bench, Rank rank
   examine_devices(seen.value("device_runtimes", nlohmann::json::array()), result.findings);
 }
 
-/// The findings about a search for a profile of `library`. `ranks`: those that are asked for.
+/// The command that measures with a launcher.
+std::string tune_command(const Launcher& launcher, Rank ranks) {
+  return fmt::format("circoll tune --here --mpi {} -p {}{}", launcher.mpi->id, ranks,
+                     launcher.words.empty() ? "" : fmt::format(" --launcher '{}'", launcher.words));
+}
+
+/// Programs for which a profile has rules, with the outcome of their runs.
+std::string programs_in(const select::ProfileHead& head) {
+  std::string text;
+  for (const select::ProfileProgram& one : head.programs) {
+    text += fmt::format("{}{} ({}; {})", text.empty() ? "" : ", ", one.name, one.date,
+                        one.tried.empty() ? "not tried" : one.tried);
+  }
+  return text;
+}
+
+/// The findings about a search for a profile. `ranks`: those that are asked for. `tune`: how to measure.
 Diagnoses findings_of(const select::FoundProfile& found, const std::string& library, Rank ranks,
-                      const std::string& mpi) {
+                      const std::string& tune) {
   Diagnoses findings;
-  const std::string tune = fmt::format("circoll tune --here --mpi {} -p {}", mpi, ranks);
   if (!found.other_patch.empty()) {
-    add_note(findings, "profile",
-             fmt::format("none for {}; there is one of {}: tune again", library, found.other_patch), tune);
+    add_wrong(findings, "profile",
+              fmt::format("the profile of {} is not used any more, since this is {}", found.other_patch, library),
+              tune);
   } else if (found.file.empty()) {
     add_note(findings, "profile", "auto is the model's choice, since " + found.why, tune);
   } else if (const select::ProfileRanks* const part = found.head.find(ranks)) {
@@ -146,6 +162,9 @@ Diagnoses findings_of(const select::FoundProfile& found, const std::string& libr
                          part->launches, part->date, part->host, part->circoll));
   } else {
     add_note(findings, "profile", fmt::format("{} has nothing for {} ranks", found.file, ranks), tune);
+  }
+  if (const std::string programs = programs_in(found.head); !programs.empty()) {
+    add_good(findings, "profile", "it has rules for " + programs);
   }
   for (const select::RefusedProfile& one : found.refused) {
     findings.push_back({.weight = one.damaged ? Weight::wrong : Weight::note,
@@ -175,10 +194,9 @@ void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& resu
   }
   const select::ProfileKey key{.library = result.name, .processor = processor_name()};
   const select::FoundProfile found = select::find_profile(key, select::profile_setting(), options, true);
-  Diagnoses about = findings_of(found, result.name, ranks, std::string(launcher.mpi->id));
-  // After an upgrade of the MPI library this is what a user must see first.
-  const auto at = found.other_patch.empty() ? result.findings.end() : result.findings.begin();
-  result.findings.insert(at, std::make_move_iterator(about.begin()), std::make_move_iterator(about.end()));
+  const Diagnoses about = findings_of(found, result.name, ranks, tune_command(launcher, ranks));
+  result.findings.insert(result.findings.end(), about.begin(), about.end());
+  if (!found.other_patch.empty()) result.outdated = about.front();
   result.profile = found.file;
   result.automatic =
       found.file.empty() ? make_policy("auto", options) : select::make_profile_policy(found.text, found.file, options);

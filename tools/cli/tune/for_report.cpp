@@ -22,6 +22,7 @@
 #include "processors.hpp"
 #include "select/text_file.hpp"
 #include "shard/shard_file.hpp"
+#include "tune/profile_file.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -45,6 +46,7 @@ const MpiLibrary* mpi_of(const TuneForOptions& options, const ProgramReport& rep
 /// Options whose values were left to this machine.
 TuneForOptions completed(TuneForOptions options, const ProgramReport& report) {
   options.mpi = mpi_of(options, report)->id;
+  options.ranks = report.ranks;
   if (options.ranks_per_node == 0) options.ranks_per_node = own_processors().usable();
   if (options.most_ranks == 0) options.most_ranks = options.nodes * options.ranks_per_node;
   if (!options.machine.empty()) options.campaign.machine = measured::read_machine_file(options.machine);
@@ -70,11 +72,13 @@ std::string plan_text(const TuneForOptions& options, const PlannedCampaign& plan
   constexpr std::size_t most_left_out = 10;
   std::string text;
   for (const CampaignCell& cell : campaign.cells) {
-    text += fmt::format("{:>8.3g} s  {:<44} {} candidates\n", cell.program_s, cell_name(cell), cell.candidates.size());
+    text += fmt::format("{:>9}  {:<44} {} candidates\n", readable_time(cell.program_s), cell_name(cell),
+                        cell.candidates.size());
   }
   for (std::size_t i = 0; i < std::min(campaign.left_out.size(), most_left_out); ++i) {
     const LeftOut& one = campaign.left_out[i];
-    text += fmt::format("{:>8.3g} s  {:<44} left out: {}\n", one.cell.program_s, cell_name(one.cell), one.why);
+    text +=
+        fmt::format("{:>9}  {:<44} left out: {}\n", readable_time(one.cell.program_s), cell_name(one.cell), one.why);
   }
   if (campaign.left_out.size() > most_left_out) {
     text += fmt::format("            and {} more are left out\n", campaign.left_out.size() - most_left_out);
@@ -126,6 +130,10 @@ class Bench {
     add("--op", to_string(options_.campaign.op.op));
     add("--seconds", fmt::format("{:g}", options_.campaign.seconds));
     add("--sync", options_.sync);
+    // As in the program: other work between calls, buffers of its own, and ranks that do not come at once.
+    add("--buffers", "rewrite");
+    add("--between", fmt::format("{:.9f}", cell.between_s));
+    if (options_.sync == "clock") add("--spread", fmt::format("{:.9f}", cell.spread_s));
     add("--seed", std::to_string(options_.seed + static_cast<std::uint64_t>(item.launch)));
     add("--json", file);
     std::vector<std::string> command;
@@ -157,6 +165,7 @@ ShardedWork work_of(const TuneForOptions& options, const PlannedCampaign& planne
   return {.command = "tune --for",
           .arguments = {{"report", fs::path(options.report).filename().string()},
                         {"report_hash", planned.report_hash},
+                        {"program", planned.program},
                         {"program_s", fmt::format("{:.9g}", planned.campaign.program_s)},
                         {"mpi", mpi},
                         {"launcher", options.launcher},
@@ -171,8 +180,7 @@ ShardedWork work_of(const TuneForOptions& options, const PlannedCampaign& planne
                         {"launches", std::to_string(campaign.launches)},
                         {"candidates", std::to_string(campaign.candidates)},
                         {"candidate_seconds", fmt::format("{:g}", campaign.seconds)},
-                        {"margin", fmt::format("{:g}", options.tune.margin)},
-                        {"in_every_launch", options.tune.in_every_launch ? "yes" : "no"}},
+                        {"margin", fmt::format("{:g}", options.tune.margin)}},
           .version = circoll_version(),
           .seed = options.seed,
           .items = static_cast<std::int64_t>(planned.campaign.cells.size()) * campaign.launches};
@@ -181,7 +189,7 @@ ShardedWork work_of(const TuneForOptions& options, const PlannedCampaign& planne
 /// Measures the items of a shard. Without a shard the time limit is kept by the clock: launches of all cells come one
 /// after another, so that fewer are left if it ends early.
 void measure(const TuneForOptions& options, const PlannedCampaign& planned, const std::string& path,
-             const std::string& rules) {
+             const std::string& output) {
   const Bench bench(options);
   const Shard shard = options.shard.empty() ? Shard{} : parse_shard(options.shard);
   const ShardedWork work = work_of(options, planned, bench.mpi());
@@ -222,7 +230,7 @@ void measure(const TuneForOptions& options, const PlannedCampaign& planned, cons
   }
   if (options.shard.empty()) {
     const ShardResult result = shard_from_json(select::read_text_file(path), path);
-    finish_campaign({result.parts.begin(), result.parts.end()}, work, rules);
+    finish_campaign({result.parts.begin(), result.parts.end()}, work, output, &options);
   } else {
     print(fmt::format("{}: shard {}, {} launches\n", path, to_string(shard), last - first));
   }
@@ -247,6 +255,13 @@ void tune_for_report(const TuneForOptions& given, const std::string& output) {
   const std::string text = select::read_text_file(given.report);
   PlannedCampaign planned{.report = report_from_json(text, given.report), .campaign = {}, .report_hash = hash_of(text)};
   const TuneForOptions options = completed(given, planned.report);
+  planned.program = options.name.empty() ? planned.report.program : options.name;
+  if (planned.program.empty()) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{} does not name its program, as reports of Circoll before 0.4 do not; give --program NAME",
+                    given.report));
+  }
   planned.campaign = plan_campaign(planned.report, options.campaign);
   fmt::print(stderr, "{}", plan_text(options, planned));
   if (planned.campaign.cells.empty()) {
@@ -255,6 +270,9 @@ void tune_for_report(const TuneForOptions& given, const std::string& output) {
   }
   if (!options.job.empty()) {
     if (!options.shard.empty()) throw Error(ErrorCode::invalid_argument, "a script has all shards; leave out --shard");
+    if (!options.program.empty()) {
+      throw Error(ErrorCode::invalid_argument, "a job does not run the program; leave out what stands behind --");
+    }
     warn_of_few_ranks(given, options, planned.campaign);
     print(job_script(options, planned, output));
     return;
@@ -264,13 +282,11 @@ void tune_for_report(const TuneForOptions& given, const std::string& output) {
     measure(options, planned, output, "");
     return;
   }
-  if (!output.empty()) {
-    measure(options, planned, output + ".measured", output);
-    return;
-  }
-  const fs::path path = fs::temp_directory_path() / fmt::format("circoll-tune.{}", getpid());
-  measure(options, planned, path.string(), "");
-  fs::remove(path);
+  require_profile_file(output);
+  if (!output.empty()) return measure(options, planned, output + ".measured", output);
+  const std::string kept = fmt::format("circoll-tune.{}.measured", planned.report_hash.substr(0, 8));
+  measure(options, planned, kept, "");
+  fs::remove(kept);
 }
 
 std::shared_ptr<TuneForOptions> add_tune_for(CLI::App& command) {
@@ -280,16 +296,19 @@ std::shared_ptr<TuneForOptions> add_tune_for(CLI::App& command) {
     return command.add_option(name, value, what)->group("Tuning for a program (--for)");
   };
   add("--for", options->report, "A report of CIRCOLL_REPORT=FILE.json: measure the calls that it has");
+  add("--program", options->name, "The program's name, if the report has none");
   add("--time", options->campaign.limit_s, "Seconds at most; calls that cost the program most come first")
       ->check(options::above_zero())
       ->capture_default_str();
-  add("--candidates", options->campaign.candidates, "Algorithms that the model names, besides native and what ran")
+  add("--candidates", options->campaign.candidates,
+      "Algorithms that the model names, besides today's, native and what ran")
       ->check(options::at_least(1))
       ->capture_default_str();
   add("--candidate-seconds", options->campaign.seconds, "Seconds for each candidate in a launch")
       ->check(options::above_zero())
       ->capture_default_str();
-  add("--launcher", options->launcher, "Starts the ranks in place of the mpirun on PATH; {np} is their number");
+  add("--launcher", options->launcher,
+      "Starts the ranks in place of the mpirun on PATH, also with --here; {np} is their number");
   add("--bench", options->bench, "circoll-bench of that MPI, if it is not installed beside circoll");
   add("--machine", options->machine, "Machine file of the model that names candidates");
   add("--type", options->type, "Element type")->transform(type_name())->capture_default_str();

@@ -1,4 +1,4 @@
-// circoll tune --for: measures the calls that a program has made, and writes rules for them.
+// circoll tune --for: measures the calls that a program has made, and writes rules for it into the profile.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,9 +20,12 @@ struct TuneForOptions {
   std::string machine{};   ///< a file
   std::string type = "float64", op = "sum";
   std::string sync = "auto";
-  std::string job{};  ///< the kind of script to print; empty: measure
+  std::string name{};                  ///< of the program; empty: as the report has it
+  std::vector<std::string> program{};  ///< to be run with the rules; empty: it is not run
+  std::string job{};                   ///< the kind of script to print; empty: measure
   std::string shard{};
   std::uint64_t seed = 1;
+  long ranks = 0;       ///< of the program, as the report has them
   long most_ranks = 0;  ///< 0: the processors of this node, or of `nodes`
   long nodes = 1;
   long ranks_per_node = 0;  ///< 0: the processors of this node
@@ -39,7 +42,7 @@ struct TuneForOptions {
 /// Takes over the options that circoll tune has for other purposes, too: --mpi, --launches.
 void read_shared_options(const CLI::App& command, TuneForOptions& options);
 
-/// Does what the options ask for. `output`: the file of rules, or of a shard's results.
+/// Does what the options ask for. `output`: the profile, or the file of a shard's results. Empty: the user's profile.
 void tune_for_report(const TuneForOptions& given, const std::string& output);
 
 /// The program whose report was read, the campaign, and the options with what was left to be found out.
@@ -47,18 +50,25 @@ struct PlannedCampaign {
   ProgramReport report{};
   Campaign campaign{};
   std::string report_hash{};  ///< of its text
+  std::string program{};      ///< its name
 };
 
-/// The script of a job that does the campaign's shards and puts them together. `kind` is "slurm" or "local".
+/// The script of a job that does the campaign's shards and puts them together. `output`: the profile.
 [[nodiscard]] std::string job_script(const TuneForOptions& options, const PlannedCampaign& planned,
                                      const std::string& output);
 
 /// A launch of the bench as a part of a shard, as JSON, and read again.
 [[nodiscard]] std::string campaign_part(const CampaignCell& cell, const CampaignItem& item, const std::string& bench);
-/// Puts measured parts together, of which these are the texts. Writes rules, or prints them if `output` is empty, and
-/// says what the program gains. If no gain is sure, it says so and writes nothing. Throws Error(parse) if a part is
-/// none of a campaign.
+/// Puts measured parts together, of which these are the texts. If gains are sure, it writes rules for the program into
+/// a profile: `output`, or the user's. `options` have the program's command. If there is one, the program is run with
+/// and without the rules before, and must be faster. Otherwise nothing is written. It says all of that. Throws
+/// Error(parse) if a part is none of a campaign.
 void finish_campaign(const std::vector<std::pair<std::int64_t, std::string>>& texts, const ShardedWork& work,
-                     const std::string& output);
+                     const std::string& output, const TuneForOptions* options = nullptr);
+
+/// Runs the program in turns without and with rules, and compares its times. `before` and `after` are the texts of
+/// profiles.
+[[nodiscard]] RunComparison try_rules(const TuneForOptions& options, const std::string& before,
+                                      const std::string& after);
 
 }  // namespace circoll::cli

@@ -1,13 +1,11 @@
 // circoll tune --here: what is measured in which order, and the profile that comes of it.
 #include "here.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
-#include <filesystem>
+#include <memory>
 #include <set>
 #include <stdexcept>
 
@@ -19,8 +17,8 @@
 #include "options/ranges.hpp"
 #include "process.hpp"
 #include "processors.hpp"
-#include "select/profile_search.hpp"
 #include "tune/launches.hpp"
+#include "tune/profile_file.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -42,25 +40,17 @@ struct Work {
   std::vector<std::string> others{};  ///< MPIs that are here, too
   std::string bench{};
   Processors processors{};
-  std::string directory{};  ///< of the profile; empty: `output` names it
+  select::FoundProfile today{};               ///< the profile without the tuning
+  std::unique_ptr<const Policy> automatic{};  ///< made of it; nullptr: the model
   int launches = 5;
   double seconds = 150;
   std::vector<WorkOfRanks> parts{};
 };
 
-std::string directory_of_profiles() {
-  const auto directory = select::user_profiles();
-  if (!directory) {
-    throw std::runtime_error(
-        "there is no home: neither XDG_CONFIG_HOME nor HOME is set; name the profile's file by -o, and use it by "
-        "CIRCOLL_PROFILE=FILE");
-  }
-  return *directory;
-}
-
 WorkOfRanks part_for(const Work& work, const HereOptions& options, Rank ranks) {
   WorkOfRanks part{.crowded = ranks > work.processors.usable()};
-  part.asked = asked_cells({.ranks = ranks, .crowded = part.crowded, .quick = options.quick});
+  part.asked =
+      asked_cells({.ranks = ranks, .crowded = part.crowded, .quick = options.quick, .today = work.automatic.get()});
   part.plan = {
       .launcher = work.launcher,
       .bench = work.bench,
@@ -84,13 +74,11 @@ std::vector<Rank> sensible_ranks(Count processors, Count cores) {
 }
 
 Work prepare(const HereOptions& options) {
-  Work work{.launches = options.launches > 0 ? options.launches
-                        : options.quick      ? 2
-                                             : 5,
-            .seconds = options.seconds > 0 ? options.seconds
-                       : options.quick     ? 12.0
-                                           : 150.0};
-  work.launcher = choose_launcher(options.mpi, work.others);
+  Work work;
+  work.launches = options.launches > 0 ? options.launches : options.quick ? 2 : 5;
+  work.seconds = options.seconds > 0 ? options.seconds : options.quick ? 12.0 : 150.0;
+  work.launcher = options.launcher.empty() ? choose_launcher(options.mpi, work.others)
+                                           : given_launcher(options.launcher, options.mpi);
   if (const std::string why = refusal(work.launcher); !why.empty()) throw std::runtime_error(why);
   const auto bench = find_bench(*work.launcher.mpi);
   if (!bench) {
@@ -101,13 +89,9 @@ Work prepare(const HereOptions& options) {
   }
   work.bench = *bench;
   work.processors = own_processors();
-  if (options.output.empty()) {
-    work.directory = directory_of_profiles();
-    measured::require_writable(work.directory);
-  } else {
-    const std::string parent = std::filesystem::path(options.output).parent_path().string();
-    measured::require_writable(parent.empty() ? "." : parent);
-  }
+  require_profile_file(options.output);
+  work.today = profile_of_today(library_of(work.launcher));
+  if (!work.today.file.empty()) work.automatic = select::make_profile_policy(work.today.text, work.today.file, {});
   std::vector<Rank> ranks = options.ranks;
   if (ranks.empty()) ranks = sensible_ranks(work.processors.usable(), work.processors.cores());
   if (ranks.empty()) {
@@ -127,6 +111,8 @@ void announce(const Work& work) {
              library_of(work.launcher), work.launcher.file, work.processors.usable(), counts, work.launches,
              readable_duration(work.seconds * static_cast<double>(work.parts.size())));
   for (const std::string& other : work.others) fmt::print(stderr, "not measured now: {}\n", other);
+  fmt::print(stderr, "compared with what runs today: {}\n",
+             work.today.file.empty() ? "the choices of the model" : "the profile " + work.today.file);
 }
 
 void require_same_machine(const std::vector<Launch>& launches) {
@@ -174,23 +160,30 @@ std::vector<Launch> measure_all(const Work& work, WorkOfRanks& part, const Resul
   return launches;
 }
 
-std::string summary(const WorkOfRanks& part, std::size_t asked, const std::vector<Launch>& launches,
-                    const measured::Gain& gain, const measured::StoredProfile& stored) {
+/// The outcome of one number of ranks.
+struct PartResult {
+  std::size_t proposed = 0;  ///< cells in which the launches have found another choice than that of today
+  std::size_t dropped = 0;   ///< of them, those that the launch to check has not confirmed
+  measured::Gain gain{};
+};
+
+std::string summary(const WorkOfRanks& part, std::size_t asked, std::size_t cells, const std::vector<Launch>& launches,
+                    const PartResult& outcome) {
   const Launch& first = launches.front();
+  const measured::Gain& gain = outcome.gain;
   std::string text = fmt::format("{} on '{}', {} ranks on a node: {} cells in {} launches\n", first.library,
-                                 first.processor, part.plan.ranks, gain.cells, launches.size());
-  text += fmt::format("  in {} of them another choice than that of auto without a profile", gain.changed);
-  text += gain.changed > 0 ? fmt::format(", there {:.2f} times as fast\n", gain.changed_by) : "\n";
-  text += fmt::format("  {:.2f} times as fast as native, {:.2f} times as fast as auto without it, over all cells\n",
-                      gain.over_native, gain.over_model);
-  if (gain.cells * 10 < static_cast<int>(asked) * 9) {
-    text += fmt::format("  {} more could not be measured in every launch, since this node is busy; auto stays there\n",
-                        static_cast<int>(asked) - gain.cells);
+                                 first.processor, part.plan.ranks, cells, launches.size());
+  if (cells * 10 < asked * 9) {
+    text += fmt::format("  {} more could not be measured in every launch, since this node is busy\n", asked - cells);
   }
-  text += fmt::format("  least over native: {:.2f} ({})\n", gain.least_over_native, gain.slowest);
-  text += "  (geometric means, by one more launch after the choices were made)\n";
-  if (!stored.damaged.empty()) text += fmt::format("  what was there was damaged, and is {} now\n", stored.damaged);
-  return text + fmt::format("  written to {}\n", stored.file);
+  text += fmt::format("  {} of them could have a faster choice than today's", outcome.proposed);
+  text += outcome.dropped > 0 ? fmt::format("; one more launch did not confirm {}\n", outcome.dropped) : "\n";
+  if (gain.changed == 0) return text + "  nothing to gain: keep auto. Nothing is written\n";
+  text += fmt::format("  {} are changed: there {}\n", gain.changed, speed_text(gain.changed_by));
+  text += fmt::format("  against today's choices {}, against native {}, over all cells\n", speed_text(gain.over_base),
+                      speed_text(gain.over_native));
+  text += fmt::format("  the worst against native: {} ({})\n", speed_text(gain.least_over_native), gain.slowest);
+  return text + "  (geometric means, by one more launch after the choices were made)\n";
 }
 
 /// The cells that can have a choice each.
@@ -202,33 +195,45 @@ std::size_t distinct_cells(const std::vector<measured::AskedChoice>& asked) {
   return cells.size();
 }
 
-/// Measures one number of ranks, writes it into the profile, and says what it brings.
+/// Measures one number of ranks, writes it into the profile if it brings something, and says so. `file` gets the name
+/// of the profile that was written.
 std::string tune_part(const Work& work, WorkOfRanks part, const HereOptions& options, const ResultDirectory& results,
-                      Progress& progress) {
+                      Progress& progress, std::string& file) {
   const std::vector<Launch> launches = measure_all(work, part, results, progress);
-  const std::vector<measured::Chosen> chosen =
+  std::vector<measured::Chosen> chosen =
       measured::choose(part.asked, launches, tuned_operator, {.margin = options.margin});
-  const Launch check = measure(part.plan, cells_to_check(part.asked, chosen), work.launches + 1,
-                               fmt::format("{} ranks, launch to check", part.plan.ranks), results, progress);
+  PartResult outcome{.proposed = static_cast<std::size_t>(std::ranges::count_if(chosen, &measured::Chosen::changes))};
+  if (outcome.proposed > 0) {
+    const Launch check = measure(part.plan, cells_to_check(part.asked, chosen), work.launches + 1,
+                                 fmt::format("{} ranks, launch to check", part.plan.ranks), results, progress);
+    outcome.dropped = measured::drop_unconfirmed(chosen, check, {.margin = options.margin});
+    outcome.gain = measured::gain_of(chosen, check);
+  }
+  const std::string text = summary(part, distinct_cells(part.asked), chosen.size(), launches, outcome);
+  if (outcome.proposed == outcome.dropped) return text;
   const select::ProfileKey key{.library = launches.front().library, .processor = launches.front().processor};
-  const std::string file =
-      options.output.empty() ? work.directory + "/" + select::profile_file_name(key) : options.output;
   const measured::StoredProfile stored =
-      measured::store_profile(file, {.key = key,
-                                     .ranks = {.ranks = part.plan.ranks,
-                                               .crowded = part.crowded,
-                                               .processors = work.processors.usable(),
-                                               .launches = static_cast<Count>(launches.size()),
-                                               .circoll = circoll_version(),
-                                               .date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))),
-                                               .host = launches.front().host},
-                                     .op = tuned_operator,
-                                     .cells = measured::rule_cells(chosen)});
+      measured::store_profile(profile_file(options.output, key),
+                              measured::ProfilePart{.key = key,
+                                                    .ranks = {.ranks = part.plan.ranks,
+                                                              .crowded = part.crowded,
+                                                              .processors = work.processors.usable(),
+                                                              .launches = static_cast<Count>(launches.size()),
+                                                              .circoll = circoll_version(),
+                                                              .date = today(),
+                                                              .host = launches.front().host},
+                                                    .op = tuned_operator,
+                                                    .cells = measured::rule_cells(chosen)},
+                              work.today.head.key == key ? work.today.text : "");
   if (!work.launcher.version.empty() && key.library != library_of(work.launcher)) {
     fmt::print(stderr, "circoll: {} is of {}, but programs that it starts run with {}; the profile is for these\n",
                work.launcher.file, library_of(work.launcher), key.library);
   }
-  return summary(part, distinct_cells(part.asked), launches, measured::gain_of(chosen, check), stored);
+  file = stored.file;
+  return text +
+         (stored.damaged.empty() ? ""
+                                 : fmt::format("  what was there was no profile, and is {} now\n", stored.damaged)) +
+         fmt::format("  written to {}\n", stored.file);
 }
 
 }  // namespace
@@ -274,24 +279,21 @@ void tune_here(const HereOptions& options) {
   for (const WorkOfRanks& part : work.parts)
     series += series_in(part.asked) * static_cast<std::size_t>(work.launches + 1);
   progress.expect(series, work.seconds * static_cast<double>(work.parts.size()));
-  bool any = false;
+  std::string file;
   for (const WorkOfRanks& part : work.parts) {
     try {
-      print(tune_part(work, part, options, results, progress));
-      any = true;
+      print(tune_part(work, part, options, results, progress, file));
     } catch (const std::exception& error) {
       if (!interrupted()) throw;
-      std::string text = fmt::format("interrupted; {}",
-                                     any ? "the numbers of ranks before are in the profile" : "no profile was written");
+      std::string text = fmt::format("interrupted; {}", !file.empty() ? "the numbers of ranks before are in the profile"
+                                                                      : "no profile was written");
       text += options.keep.empty()
                   ? "; with --keep DIR it could go on where it was"
                   : fmt::format("; 'circoll tune --here --keep {}' goes on where it was", options.keep);
       throw std::runtime_error(text);
     }
   }
-  print(
-      "Programs under the drop-in go by it from now on; CIRCOLL_PROFILE=off leaves it out, and 'circoll doctor' says "
-      "what is used.\n");
+  if (!file.empty()) print(use_of(file));
 }
 
 }  // namespace circoll::cli

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "circoll/select.hpp"
 #include "circoll/types.hpp"
 #include "measured/profile.hpp"
 
@@ -13,11 +14,12 @@ namespace circoll::cli {
 
 struct HereOptions {
   std::string mpi = "auto";
+  std::string launcher{};     ///< "srun -n {np}"; empty: the one on PATH
   std::vector<Rank> ranks{};  ///< empty: all that make sense
   double seconds = 0;         ///< for each number of ranks; 0: 150, or 12 if quick
   int launches = 0;           ///< at most; 0: 5, or 2 if quick
   bool quick = false;
-  double margin = 0.05;
+  double margin = 0.03;
   std::string output{};  ///< the profile; empty: in the user's directory
   std::string keep{};    ///< the directory of results; empty: none is kept
 };
@@ -32,19 +34,20 @@ void tune_here(const HereOptions& options);
 
 struct AskOptions {
   Rank ranks = 2;
-  bool crowded = false;  ///< more ranks than processors
-  bool quick = false;    ///< a few collectives and sizes
+  bool crowded = false;           ///< more ranks than processors
+  bool quick = false;             ///< a few collectives and sizes
+  const Policy* today = nullptr;  ///< what "auto" is without the tuning; nullptr: the model
 };
 
 /// The operator of everything that is measured. Sums of doubles are what programs reduce most, and rules for them are
 /// for integers as well.
 inline constexpr RuleOperator tuned_operator{.op = Op::sum, .type = Type::float64};
 
-/// All cells. Their candidates are the model's best few, its choice first, and native.
+/// All cells. Their candidates are the choice of today, the model's best few, and native.
 [[nodiscard]] std::vector<measured::AskedChoice> asked_cells(const AskOptions& options);
 
-/// The cells of choices as a launch of its own measures them. Candidates are the model's choice, the one that was made,
-/// and native.
+/// The cells of choices as a launch of its own measures them. Candidates are the choice of today, the one that was
+/// made, and native.
 [[nodiscard]] std::vector<measured::AskedChoice> cells_to_check(const std::vector<measured::AskedChoice>& asked,
                                                                 const std::vector<measured::Chosen>& chosen);
 

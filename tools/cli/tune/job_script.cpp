@@ -44,7 +44,7 @@ std::string command_of(const TuneForOptions& options, const std::string& report)
   add("--candidates", std::to_string(options.campaign.candidates));
   add("--candidate-seconds", fmt::format("{:g}", options.campaign.seconds));
   add("--margin", fmt::format("{:g}", options.tune.margin));
-  if (options.tune.in_every_launch) words.emplace_back("--in-every-launch");
+  if (!options.name.empty()) add("--program", options.name);
   if (options.oversubscribe) words.emplace_back("--oversubscribe");
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
@@ -62,7 +62,8 @@ std::string job_script(const TuneForOptions& options, const PlannedCampaign& pla
   const int shards = options.shards > 0 ? options.shards : options.campaign.launches;
   Rank ranks = 1;
   for (const CampaignCell& cell : campaign.cells) ranks = std::max(ranks, cell.p);
-  const std::string rules = fs::absolute(output.empty() ? "circoll-rules.json" : output).string();
+  const std::string stem =
+      fs::absolute(output.empty() ? "circoll-tune." + planned.report_hash.substr(0, 8) : output).string();
   const std::string report = fs::absolute(options.report).string();
   // A task that is late has time to spare; one that is killed goes on when it is submitted again.
   const double minutes = std::ceil((campaign.estimate_s / shards * 2 + 120) / 60);
@@ -83,26 +84,27 @@ std::string job_script(const TuneForOptions& options, const PlannedCampaign& pla
   }
   text += fmt::format(
       "# Measures {} kinds of calls of {} in {} launches, in an order that seed {} gives,\n"
-      "# as {} tasks one after another; about {} in all. The last task writes {}.\n"
+      "# as {} tasks one after another; about {} in all. The last task writes rules for '{}' into {}.\n"
       "# {}\n"
       "set -eu\n"
-      "rules={}\n"
+      "measured={}\n"
       "run_shard() {{\n"
-      "  {} --shard \"$1/{}\" -o \"$rules.$1.measured\"\n"
+      "  {} --shard \"$1/{}\" -o \"$measured.$1.measured\"\n"
       "}}\n"
       "merge() {{\n"
       "  local files=() shard\n"
       "  for shard in $(seq {}); do\n"
-      "    grep -q '\"done\":true' \"$rules.$shard.measured\" 2>/dev/null || return 0\n"
-      "    files+=(\"$rules.$shard.measured\")\n"
+      "    grep -q '\"done\":true' \"$measured.$shard.measured\" 2>/dev/null || return 0\n"
+      "    files+=(\"$measured.$shard.measured\")\n"
       "  done\n"
-      "  {} merge \"${{files[@]}}\" -o \"$rules\"\n"
+      "  {} merge \"${{files[@]}}\"{}\n"
       "}}\n",
       campaign.cells.size(), report, options.campaign.launches, options.seed, shards,
-      readable_time(campaign.estimate_s), rules,
+      readable_time(campaign.estimate_s), planned.program, output.empty() ? "the profile of this user" : stem,
       slurm ? "Submit it by sbatch; a task that failed goes on where it stopped: sbatch --array=TASK."
             : "Run it by bash; started again it goes on where it stopped.",
-      quoted(rules), command_of(options, report), shards, shards, quoted(fs::read_symlink("/proc/self/exe").string()));
+      quoted(stem), command_of(options, report), shards, shards, quoted(fs::read_symlink("/proc/self/exe").string()),
+      output.empty() ? "" : " -o " + quoted(stem));
   text += slurm ? "run_shard \"$SLURM_ARRAY_TASK_ID\"\nmerge\n"
                 : fmt::format("for shard in $(seq {}); do run_shard \"$shard\"; done\nmerge\n", shards);
   return text;

@@ -57,8 +57,10 @@ std::runtime_error failure(const LaunchPlan& plan, const Ending& ending) {
                                         fs::path(plan.bench).filename().string(), described(ending)));
 }
 
-/// The name of a result in the directory: the same for the same cells, ranks, times and library.
-std::string result_file(const LaunchPlan& plan, const std::vector<measured::AskedChoice>& cells, int number) {
+/// The name of a result in the directory: the same for the same cells, ranks, times and library. The order of
+/// candidates does not count, which a profile that was written meanwhile changes.
+std::string result_file(const LaunchPlan& plan, std::vector<measured::AskedChoice> cells, int number) {
+  for (measured::AskedChoice& cell : cells) std::ranges::sort(cell.candidates);
   const std::uint64_t digest = Hash()
                                    .add(cells_json(cells, 0))
                                    .add(fmt::format("{:.6f} {}", plan.seconds, plan.sync))

@@ -42,24 +42,33 @@ std::vector<Count> vectors(Collective collective, const AskOptions& options) {
   return all;
 }
 
-/// The model's best few. Of those that it takes for equally fast, which are often one and the same, it prefers the
-/// first, and so do we.
-std::vector<std::string> candidates(Collective collective, Count vector, const AskOptions& options) {
+/// The cell of a vector. Of candidates that the model takes for equally fast, which are often one and the same, it
+/// prefers the first, and so do we.
+measured::AskedChoice cell_of(Collective collective, Count vector, const AskOptions& options) {
   CallFacts facts = facts_of(collective, options.ranks, vector, tuned_operator.op, tuned_operator.type);
   facts.cores = options.ranks;
   facts.nodes = 1;
   facts.crowded = options.crowded;
   const Decision decision = make_policy("model")->decide(facts);
-  std::vector<std::string> names;
+  measured::AskedChoice cell{.collective = collective, .p = options.ranks, .bytes = vector};
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(cell.candidates, name) == cell.candidates.end()) cell.candidates.push_back(name);
+  };
+  if (options.today != nullptr) {
+    const Decision today = options.today->decide(facts);
+    add(today.selection ? today.selection->text() : "native");
+  }
   double before = 0;
+  std::size_t of_model = 0;
   for (const Candidate& candidate : decision.candidates) {
-    if (names.size() >= most_candidates || candidate.seconds > hopeless * decision.candidates.front().seconds) break;
-    if (!names.empty() && candidate.seconds < before * (1 + 1e-6)) continue;
-    names.push_back(candidate.selection.text());
+    if (of_model >= most_candidates || candidate.seconds > hopeless * decision.candidates.front().seconds) break;
+    if (of_model > 0 && candidate.seconds < before * (1 + 1e-6)) continue;
+    if (of_model++ == 0) cell.model = candidate.selection.text();
+    add(candidate.selection.text());
     before = candidate.seconds;
   }
-  names.emplace_back("native");
-  return names;
+  add("native");
+  return cell;
 }
 
 Count decisive_bytes(const measured::AskedChoice& cell) {
@@ -72,10 +81,7 @@ std::vector<measured::AskedChoice> asked_cells(const AskOptions& options) {
   std::vector<measured::AskedChoice> cells;
   for (const Collective collective : collectives(options.quick)) {
     for (const Count vector : vectors(collective, options)) {
-      cells.push_back({.collective = collective,
-                       .p = options.ranks,
-                       .bytes = vector,
-                       .candidates = candidates(collective, vector, options)});
+      cells.push_back(cell_of(collective, vector, options));
     }
   }
   return cells;
@@ -88,7 +94,7 @@ std::vector<measured::AskedChoice> cells_to_check(const std::vector<measured::As
     for (const measured::Chosen& one : chosen) {
       if (one.collective != cell.collective || one.bytes != decisive_bytes(cell)) continue;
       measured::AskedChoice check = cell;
-      check.candidates = {one.model};
+      check.candidates = {one.base};
       for (const std::string& name : {one.use, std::string("native")}) {
         if (std::ranges::find(check.candidates, name) == check.candidates.end()) {
           check.candidates.push_back(name);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "facts/processor_name.hpp"
+#include "facts/program_name.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 struct Lengths {
   std::uint64_t file = 0;
   std::uint64_t text = 0;
+  std::uint64_t program = 0;
 };
 
 }  // namespace
@@ -34,20 +36,22 @@ SharedProfile share_profile(MPI_Comm comm, const PolicyOptions& options) {
     profile.complaint = select::complaint(found, setting);
     profile.file = std::move(found.file);
     profile.text = std::move(found.text);
+    profile.program = program_name();
     profile.why = std::move(found.why);
     profile.other_patch = std::move(found.other_patch);
   }
-  Lengths lengths{.file = profile.file.size(), .text = profile.text.size()};
+  Lengths lengths{.file = profile.file.size(), .text = profile.text.size(), .program = profile.program.size()};
   if (PMPI_Bcast(&lengths, sizeof lengths, MPI_BYTE, 0, comm) != MPI_SUCCESS || lengths.text == 0) {
     return {.why = std::move(profile.why),
             .other_patch = std::move(profile.other_patch),
             .complaint = std::move(profile.complaint)};
   }
-  std::string both = profile.file + profile.text;
-  both.resize(lengths.file + lengths.text);  // at most that of a text file, 16 MiB
-  if (PMPI_Bcast(both.data(), static_cast<int>(both.size()), MPI_BYTE, 0, comm) != MPI_SUCCESS) return {};
-  profile.file = both.substr(0, lengths.file);
-  profile.text = both.substr(lengths.file);
+  std::string all = profile.file + profile.program + profile.text;
+  all.resize(lengths.file + lengths.program + lengths.text);  // at most that of a text file, 16 MiB
+  if (PMPI_Bcast(all.data(), static_cast<int>(all.size()), MPI_BYTE, 0, comm) != MPI_SUCCESS) return {};
+  profile.file = all.substr(0, lengths.file);
+  profile.program = all.substr(lengths.file, lengths.program);
+  profile.text = all.substr(lengths.file + lengths.program);
   return profile;
 }
 

@@ -1,0 +1,28 @@
+// Runs of a program with rules before they are written. A comparison of the same program decides.
+#include <filesystem>
+
+#include "commands.hpp"
+#include "compare/paired_runs.hpp"
+#include "for_report.hpp"
+
+namespace circoll::cli {
+
+RunComparison try_rules(const TuneForOptions& options, const std::string& before, const std::string& after) {
+  namespace fs = std::filesystem;
+  PairedRuns runs{.program = options.program,
+                  .mpi = options.mpi,
+                  .ranks = options.ranks,
+                  .launcher = options.launcher,
+                  .directory = new_report_directory(options.program),
+                  .same_within = options.tune.margin,
+                  .oversubscribe = options.oversubscribe};
+  fs::create_directories(runs.directory);
+  runs.profile_without = fs::absolute(runs.directory + "/profile.before.json").string();
+  runs.profile_with = fs::absolute(runs.directory + "/profile.rules.json").string();
+  write_file(runs.profile_without, before);
+  write_file(runs.profile_with, after);
+  const RunReports reports = run_in_turns(runs);
+  return compare_runs(reports.without, reports.with, runs.same_within, reports.made);
+}
+
+}  // namespace circoll::cli
