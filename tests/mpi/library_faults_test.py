@@ -36,10 +36,9 @@ def does_right(thing, np):
     command = launching.launcher(mpi, *launching.processes(mpi, 1 if thing == "commands" else np, ranks))
     if thing == "commands":
         command += [":", *launching.processes(mpi, 1, ranks)]
-    if mpi == "openmpi":  # spawned processes are reached by TCP
-        command[command.index("self,vader")] += ",tcp"
+    environment = {**launching.environment(), "btl": "self,vader,tcp"}  # spawned processes are reached by TCP
     try:
-        done = subprocess.run(command, env=launching.environment(), timeout=25, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=environment, timeout=25, capture_output=True, text=True, check=False)
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0 and "right" in done.stdout.splitlines()
