@@ -205,6 +205,9 @@ TEST(Campaign, SaysWhatTheProgramWouldGain) {
   EXPECT_EQ(result.gains[1].fastest, "native");
   EXPECT_EQ(result.gains[1].gained_s(), 0);
   EXPECT_NEAR(result.gained_s, 0.045, 1e-9);
+  CellGain slow = result.gains[0];  // the bench was slower than the program
+  slow.cell.program_s = 0.01;
+  EXPECT_NEAR(slow.gained_s(), 0.01 * 45 / 85, 1e-9);
   // The rules serve these calls, and leave others alone.
   const auto policy = make_rules_policy(rules_json(result.rules, {.op = Op::sum, .type = Type::float64}), "rules");
   const auto use = [&](Count bytes, Rank p = 4) {

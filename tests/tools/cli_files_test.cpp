@@ -222,7 +222,7 @@ constexpr Written written[] = {
     {R"({"circoll_rules": 1, "bcast": []})", "a file of Circoll's rules", "'circoll export FILE "},
     {R"({"circoll_cells": 1})", "a list of cells to measure", "'circoll bench --cells FILE'"},
     {R"({"circoll_shard": 1, "command": "verify"})", "a shard of circoll verify", "'circoll merge FILES'"},
-    {R"({"circoll_shard": 1, "command": "tune --for"})", "a shard of circoll tune --for", "'circoll merge FILES "},
+    {R"({"circoll_shard": 1, "command": "tune --for"})", "a shard of circoll tune --for", "'circoll merge FILES' puts all"},
     {R"({"circoll_topology": 1})", "a description of a network", "'circoll simulate --topology FILE'"},
     {R"([{"format": "circoll-schedule"}])", "a file of schedules", "'circoll verify FILE'"},
     {"circoll-schedule 1\n", "a file of schedules", "'circoll verify FILE'"},

@@ -89,8 +89,10 @@ struct CellGain {
   double fastest_s = 0;              ///< a call by it
 
   [[nodiscard]] bool sure() const { return use != "auto"; }
-  /// Of the program's time, mean over its ranks.
-  [[nodiscard]] double gained_s() const { return cell.calls * (today_s - use_s); }
+  /// Of the program's time, mean over its ranks. It is no larger a share of the time that the program had in the calls.
+  [[nodiscard]] double gained_s() const {
+    return sure() ? std::min(cell.calls, cell.program_s / today_s) * (today_s - use_s) : 0;
+  }
 };
 
 struct CampaignResult {

@@ -15,7 +15,7 @@ RunComparison try_rules(const TuneForOptions& options, const std::string& before
                   .launcher = options.launcher,
                   .directory = new_report_directory(options.program),
                   .same_within = options.tune.margin,
-                  .oversubscribe = options.oversubscribe};
+                  .oversubscribe = options.oversubscribe && options.launcher.empty()};
   fs::create_directories(runs.directory);
   runs.profile_without = fs::absolute(runs.directory + "/profile.before.json").string();
   runs.profile_with = fs::absolute(runs.directory + "/profile.rules.json").string();
