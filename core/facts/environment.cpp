@@ -33,10 +33,9 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_EXSCAN", choice, "auto", "Drop-in: what serves MPI_Exscan."},
     EnvironmentVariable{"CIRCOLL_POLICY", "auto | model | classic | openmpi_fixed | native | file:PATH | learn", "auto",
                         "Drop-in: what chooses for the collectives that have no variable of their own, or auto in it."},
-    EnvironmentVariable{
-        "CIRCOLL_PROFILE", "auto | off | FILE | DIRECTORY", "auto",
-        "Drop-in and circoll-bench: the profile that auto goes by, as circoll tune writes it; auto: "
-        "the one for this machine, if there is one."},
+    EnvironmentVariable{"CIRCOLL_PROFILE", "auto | off | FILE | DIRECTORY", "auto",
+                        "Drop-in and circoll-bench: the profile that auto goes by, as circoll tune writes it; auto: "
+                        "the one for this machine, if there is one."},
     EnvironmentVariable{
         "CIRCOLL_LEARN", "FILE", "nothing is kept",
         "Drop-in: what CIRCOLL_POLICY=learn has learned is kept here as rules, to begin with in the next "

@@ -15,8 +15,8 @@ namespace circoll::cli {
 /// Throws Error, in a sentence, if that file could not be written.
 void require_profile_file(const std::string& output);
 
-/// The profile that programs use today on this machine, with this MPI library ("Open MPI 4.1.4", or "Open MPI" if its
-/// version is not known).
+/// The profile that programs use today here, with an MPI library ("Open MPI 4.1.4"). Without a version in the
+/// name it is the profile of the only version that has one.
 [[nodiscard]] select::FoundProfile profile_of_today(const std::string& library);
 
 /// "Use it by CIRCOLL_PROFILE=FILE ...", or that it is used from now on, for a file that was written.
