@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 from launching import end, expect
 
@@ -55,6 +56,21 @@ def warm_up():
                               "--sync", "barrier")
         expect(result is not None and [(row["warm_up"], row["reps"]) for row in result["rows"]] == [(asked, 3), (asked, 3)] and len(rows) == 6,
                f"warm-up {asked}: {result and result['rows']}, {len(rows)} rows")
+
+
+def as_in_programs():
+    """Work between repetitions takes its time, which does not count; arrivals need a clock, and are recorded."""
+    begin = time.monotonic()
+    result, _, _ = run(2, "--collective", "barrier", "--algorithm", "native,auto", "--reps", "5", "--sync", "barrier", "--between", "0.05")
+    took = time.monotonic() - begin
+    expect(result is not None and result["between_s"] == 0.05 and result["spread_s"] == 0, f"work between: {result}")
+    expect(took > 2 * 3 * 0.05, f"ranks work before each repetition: {took} s")
+    expect(result is not None and all(0 < row["min_us"] < 50e3 for row in result["rows"]), f"their work does not count: {result}")
+    result, _, _ = run(2, "--collective", "barrier", "--algorithm", "native", "--reps", "20", "--sync", "clock", "--spread", "0.05")
+    expect(result is not None and result["spread_s"] == 0.05, f"arrivals: {result}")
+    expect(result is not None and all(0 < row["min_us"] < 2e3 for row in result["rows"]), f"time counts from the last arrival: {result}")
+    done = subprocess.run([*LAUNCH, "2", BENCH, "--spread", "0.01", "--sync", "barrier"], check=False, capture_output=True, text=True)
+    expect(done.returncode != 0 and "--spread needs a start by the clock" in done.stdout + done.stderr, f"refused: {done.stderr}")
 
 
 def measure(ranks, sync):
@@ -200,6 +216,7 @@ for np in (1, 2, 3):
 names()
 sizes()
 warm_up()
+as_in_programs()
 compared()
 rewrites()
 bad = subprocess.run([*LAUNCH, "1", BENCH, "--sync", "stopwatch"], check=False, capture_output=True, text=True)

@@ -257,10 +257,9 @@ void tune_for_report(const TuneForOptions& given, const std::string& output) {
   const TuneForOptions options = completed(given, planned.report);
   planned.program = options.name.empty() ? planned.report.program : options.name;
   if (planned.program.empty()) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("{} does not name its program, as reports of Circoll before 0.4 do not; give --program NAME",
-                    given.report));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} does not name its program, as reports of older versions do not; give --program NAME",
+                            given.report));
   }
   planned.campaign = plan_campaign(planned.report, options.campaign);
   fmt::print(stderr, "{}", plan_text(options, planned));
