@@ -2,8 +2,6 @@
 // earlier run, and keeps its results for the next one.
 #include <mpi.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -109,16 +107,6 @@ void Learning::keep(const Learned& learned) const {
   }
   try {
     store_learned(wish_.learn_file, learned, mpi::own_profile_key());
-    std::int64_t most = 0;
-    bool settled = false;
-    for (const auto& [key, row] : learned.rows) {
-      most = std::max(most, row.calls);
-      settled = settled || row.settled;
-    }
-    if (!settled) {
-      wish_.warn("CIRCOLL_LEARN: too few calls to learn from: no kind had more than " + std::to_string(most) +
-                 ", and a search takes some hundred");
-    }
   } catch (const Error& e) {
     wish_.warn(std::string("CIRCOLL_LEARN: ") + e.what());
   } catch (const std::filesystem::filesystem_error& e) {
