@@ -161,14 +161,14 @@ std::vector<Launch> measure_all(const Work& work, WorkOfRanks& part, const Resul
 }
 
 /// The outcome of one number of ranks.
-struct PartResult {
+struct TuningResult {
   std::size_t proposed = 0;  ///< cells in which the launches have found another choice than that of today
   std::size_t dropped = 0;   ///< of them, those that the launch to check has not confirmed
   measured::Gain gain{};
 };
 
 std::string summary(const WorkOfRanks& part, std::size_t asked, std::size_t cells, const std::vector<Launch>& launches,
-                    const PartResult& outcome) {
+                    const TuningResult& outcome) {
   const Launch& first = launches.front();
   const measured::Gain& gain = outcome.gain;
   std::string text = fmt::format("{} on '{}', {} ranks on a node: {} cells in {} launches\n", first.library,
@@ -202,7 +202,7 @@ std::string tune_part(const Work& work, WorkOfRanks part, const HereOptions& opt
   const std::vector<Launch> launches = measure_all(work, part, results, progress);
   std::vector<measured::Chosen> chosen =
       measured::choose(part.asked, launches, tuned_operator, {.margin = options.margin});
-  PartResult outcome{.proposed = static_cast<std::size_t>(std::ranges::count_if(chosen, &measured::Chosen::changes))};
+  TuningResult outcome{.proposed = static_cast<std::size_t>(std::ranges::count_if(chosen, &measured::Chosen::changes))};
   if (outcome.proposed > 0) {
     const Launch check = measure(part.plan, cells_to_check(part.asked, chosen), work.launches + 1,
                                  fmt::format("{} ranks, launch to check", part.plan.ranks), results, progress);
