@@ -60,7 +60,7 @@ bool is_left_alone(const State& state, const mpi::Call& call, const mpi::CommSta
 }
 
 /// Serves an entry point by `perform(state, choice, comm)`, or by `native()` while there is no state. `perform` returns
-/// an Outcome, and `native` an error code. `is_recorded(outcome)` is true if the call is over as far as the report is
+/// a CallResult, and `native` an error code. `is_recorded(outcome)` is true if the call is over as far as the report is
 /// concerned.
 template <typename Perform, typename Native, typename IsRecorded>
 int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perform&& perform, Native&& native,

@@ -224,7 +224,7 @@ void add_remarks(RunComparison& all, const Runs& without, const Runs& with) {
   }
 }
 
-std::string tune(const ProgramReport& with) { return fmt::format("circoll tune --for {} -o rules.json", with.source); }
+std::string tune(const ProgramReport& with) { return fmt::format("circoll tune --for {} -- PROGRAM", with.source); }
 
 /// The one advice, by facts that are decided.
 std::string advice_of(const RunComparison& all, const ProgramReport& with, const RunsMade& made) {
