@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import shutil
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,8 +20,12 @@ from launching import end, expect
 mpi, np, circoll, bench, shim, program = sys.argv[1:7]
 NAME = pathlib.Path(program).name
 # The launcher as a user would write it. A rank that waits lets others have the processor.
-LAUNCHER = " ".join([*launching.launcher(mpi, "-np"), "{np}", "env",
-                     f"LD_PRELOAD={shim if launching.SPINS[mpi] else ''}"])
+# By its name it is one whose ranks are the comparison's own processes, so that their load is told from others'.
+named = tempfile.TemporaryDirectory()
+MPIRUN = pathlib.Path(named.name) / "mpirun-here"
+MPIRUN.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, launching.launcher(mpi)))} "$@"\n', encoding="utf-8")
+MPIRUN.chmod(0o755)
+LAUNCHER = f"{MPIRUN} -np {{np}} env LD_PRELOAD={shim if launching.SPINS[mpi] else ''}"
 
 
 def run(*arguments, code=0, cwd=None, **variables):
