@@ -9,13 +9,14 @@ namespace circoll::cli {
 
 RunComparison try_rules(const TuneForOptions& options, const std::string& before, const std::string& after) {
   namespace fs = std::filesystem;
-  PairedRuns runs{.program = options.program,
-                  .mpi = options.mpi,
-                  .ranks = options.ranks,
-                  .launcher = options.launcher,
-                  .directory = new_report_directory(options.program),
-                  .same_within = options.tune.margin,
-                  .oversubscribe = options.oversubscribe && options.launcher.empty()};
+  PairedRuns runs;
+  runs.program = options.program;
+  runs.mpi = options.mpi;
+  runs.ranks = options.ranks;
+  runs.launcher = options.launcher;
+  runs.directory = new_report_directory(options.program);
+  runs.same_within = options.tune.margin;
+  runs.oversubscribe = options.oversubscribe && options.launcher.empty();
   fs::create_directories(runs.directory);
   runs.profile_without = fs::absolute(runs.directory + "/profile.before.json").string();
   runs.profile_with = fs::absolute(runs.directory + "/profile.rules.json").string();
