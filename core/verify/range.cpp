@@ -41,10 +41,7 @@ std::vector<Rank> roots_for(const VerifyRange& range, Collective collective, Ran
 }
 
 /// Values of "segments" as asked, else a sample. It is 1, 2, 3, q and q + 2, fewer where that is dear.
-std::vector<Params> params_for(const VerifyRange& range, const Selection& selection, Rank p) {
-  if (range.bytes && selection.params.contains("segment")) {
-    return {with_segment_count(selection, p, *range.bytes).params};
-  }
+std::vector<Params> with_segments(const VerifyRange& range, const Selection& selection, Rank p) {
   std::vector<Params> result;
   const ParamDeclaration* const segments = selection.algorithm->param("segments");
   if (segments == nullptr || selection.params.contains("segments")) return {selection.params};
@@ -67,6 +64,26 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
     Params params = selection.params;
     params.insert_or_assign("segments", n);
     result.push_back(std::move(params));
+  }
+  return result;
+}
+
+/// The parameters to prove. Up to 64 ranks, each parameter that is not given also has the values 2, 3 and 7, one
+/// parameter at a time. Beyond, it has its default.
+std::vector<Params> params_for(const VerifyRange& range, const Selection& selection, Rank p) {
+  if (range.bytes && selection.params.contains("segment")) {
+    return {with_segment_count(selection, p, *range.bytes).params};
+  }
+  std::vector<Params> result = with_segments(range, selection, p);
+  if (p > 64 || result.empty()) return result;
+  const Params usual = result[result.size() / 2];
+  for (const ParamDeclaration& param : selection.algorithm->params) {
+    if (param.name == "segments" || selection.params.contains(param.name)) continue;
+    for (const std::int64_t value : {2, 3, 7}) {
+      if (value < param.minimum || value > param.maximum || value == param.fallback) continue;
+      result.push_back(usual);
+      result.back().insert_or_assign(std::string(param.name), value);
+    }
   }
   return result;
 }

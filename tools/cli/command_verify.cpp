@@ -152,6 +152,13 @@ ShardedWork work_of(const VerifyOptions& options) {
 void verify_file(const VerifyOptions& options, Context& context) {
   if (options.what.size() != 1)
     throw Error(ErrorCode::invalid_argument, "a file of schedules is verified by itself, without other words");
+  const VerifyOptions usual;
+  if (options.sizes != usual.sizes || options.roots != usual.roots || !options.segments.empty() || options.bytes ||
+      options.symmetric || options.on_arrival) {
+    throw Error(ErrorCode::invalid_argument,
+                "a file of schedules has its own number of ranks, root and segments: leave -p, --root, --segments, "
+                "--bytes, --symmetric and --on-arrival out");
+  }
   const ScheduleFile file = read_schedule_file(options.what.front());
   const auto& [claims, verdict] = prove(file);
   const RangeVerdict row{
@@ -174,6 +181,13 @@ void verify_file(const VerifyOptions& options, Context& context) {
   print(fmt::format(
       "  counted: {} rounds, {} messages; at most, in blocks: {} sent, {} received, {} combined, {} copied\n",
       cost.rounds, verdict.messages, cost.sent, cost.received, cost.reduced, cost.copied));
+}
+
+/// True if an algorithm has a parameter that only small numbers of ranks sample (VerifyRange::last).
+bool samples_parameters(const Selection& selection) {
+  return std::ranges::any_of(selection.algorithm->params, [&](const ParamDeclaration& param) {
+    return param.name != "segments" && !selection.params.contains(param.name);
+  });
 }
 
 void run(const VerifyOptions& options, Context& context) {
@@ -210,6 +224,9 @@ void run(const VerifyOptions& options, Context& context) {
   rows.reserve(verdicts.size());
   for (const RangeVerdict& verdict : verdicts) rows.push_back(row_of(verdict));
   print_rows(rows, named, options.json, context);
+  if (!options.json && range.last > 64 && std::ranges::any_of(selections, samples_parameters)) {
+    print("  each parameter was varied up to p = 64; beyond, those that are not given have their defaults\n");
+  }
 }
 
 }  // namespace
@@ -247,6 +264,7 @@ void add_verify(CLI::App& app, Context& context) {
       "contribution exactly\n"
       "once, the declared order and same-bits guarantees, one message each way per round, declared cost = "
       "counted cost.\n"
+      "Up to p = 64 each parameter that is not given also has the values 2, 3 and 7.\n"
       "Examples:\n"
       "  circoll verify all -p 1..64 --root all\n"
       "  circoll verify reduce_scatter -p 1..256\n"

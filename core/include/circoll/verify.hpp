@@ -120,7 +120,8 @@ struct VerifyRange {
   bool all_roots = false;
   std::vector<Rank> roots{};  ///< used unless all_roots; those of at least p are left out
   /// Values for the parameter "segments" where it is declared. Empty means a sample: 1, 2, 3, q = ceil(log2 p) and q +
-  /// 2. The sample is smaller for p > 64 where every rank has a block of its own.
+  /// 2. The sample is smaller for p > 64 where every rank has a block of its own. Up to p = 64 each other parameter
+  /// that a selection does not give is sampled, too: its default, 2, 3 and 7.
   std::vector<std::int64_t> segments{};
   /// The vector, for selections with "segment" (with_segment_count); without it they are refuted as not buildable.
   std::optional<Count> bytes{};
