@@ -55,7 +55,8 @@ with tempfile.TemporaryDirectory() as directory:
                f"{np} ranks: what was tried has served calls", tried, served)
         expect(any(name == "native" for _, name in tried), f"{np} ranks: the library's own is tried", tried)
         learned = content["learned"]
-        expect(0 < learned["tried_s"] < learned["in_collectives_s"], f"{np} ranks: trying has its share", learned)
+        # The price is bounded in learn_price_test, whose clock no other process delays.
+        expect(learned["tried_s"] > 0 and learned["in_collectives_s"] > 0, f"{np} ranks: trying is counted", learned)
         expect(all(row["calls"] > 0 and row["use"] for row in learned["rows"]), f"{np} ranks: rows say what serves", learned)
         # The library never serves sums of three numbers that round. Nor does it serve calls of communicators of one
         # rank.

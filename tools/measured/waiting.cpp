@@ -10,15 +10,13 @@
 namespace circoll {
 namespace {
 
-using Json = nlohmann::json;
-
 struct Call {
   double begin_us = 0, end_us = 0;
   std::string collective{};
   int comm_size = 0;
 };
 
-bool is_blocking(const Json& event) {
+bool is_blocking(const nlohmann::json& event) {
   return event.value("ph", "") == "X" && event.contains("args") && event["args"].value("mode", "") == "blocking";
 }
 
@@ -27,18 +25,18 @@ std::map<int, std::vector<Call>> read_calls(std::istream& trace) {
   std::map<int, std::vector<Call>> calls;
   for (std::string line; std::getline(trace, line);) {
     if (line.ends_with(",")) line.pop_back();
-    const Json event = Json::parse(line, nullptr, false);
+    const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
     if (!event.is_object()) continue;
     try {
       if (event.value("ph", "") == "M") (void)calls[event.value("pid", 0)];
       if (!is_blocking(event)) continue;
       const double begin_us = event.at("ts").get<double>();
-      const Json& arguments = event["args"];
+      const nlohmann::json& arguments = event["args"];
       calls[event.at("pid").get<int>()].push_back({.begin_us = begin_us,
                                                    .end_us = begin_us + event.at("dur").get<double>(),
                                                    .collective = arguments.value("collective", ""),
                                                    .comm_size = arguments.value("comm_size", 0)});
-    } catch (const Json::exception&) {
+    } catch (const nlohmann::json::exception&) {
       continue;
     }
   }

@@ -209,7 +209,7 @@ std::string tune_part(const Work& work, WorkOfRanks part, const HereOptions& opt
     outcome.dropped = measured::drop_unconfirmed(chosen, check, {.margin = options.margin});
     outcome.gain = measured::gain_of(chosen, check);
   }
-  const std::string text = summary(part, distinct_cells(part.asked), chosen.size(), launches, outcome);
+  std::string text = summary(part, distinct_cells(part.asked), chosen.size(), launches, outcome);
   if (outcome.proposed == outcome.dropped) return text;
   const select::ProfileKey key{.library = launches.front().library, .processor = launches.front().processor};
   const measured::StoredProfile stored =

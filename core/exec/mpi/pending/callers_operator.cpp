@@ -29,6 +29,7 @@ CallersObjects& objects();
 
 /// The function of one place.
 template <std::size_t place>
+// NOLINTNEXTLINE(readability-non-const-parameter): an MPI_User_function
 void combine(void* left, void* inout, int* elements, MPI_Datatype* /*type*/) {
   objects().operators[place].combine(left, inout, *elements);
 }
