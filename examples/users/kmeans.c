@@ -38,9 +38,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const size_t points = (size_t)(argc > 1 ? atoi(argv[1]) : 400);
   const int iterations = argc > 2 ? atoi(argv[2]) : 40;
-  double *point = malloc(points * coordinates * sizeof(double)), *centre = malloc(entries * sizeof(double));
-  double* sum = malloc(entries * sizeof(double));
-  int members[centres];
+  double *point = calloc(points * coordinates, sizeof(double)), *centre = calloc(entries, sizeof(double));
+  double* sum = calloc(entries, sizeof(double));
+  int members[centres] = {0};
   random_numbers((unsigned)rank + 1, point, points * coordinates);
   if (rank == 0) random_numbers(99, centre, entries);
   MPI_Bcast(centre, entries, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -63,7 +63,8 @@ int main(int argc, char** argv) {
     MPI_Allreduce(MPI_IN_PLACE, &distance, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     in_collectives_s += MPI_Wtime() - before;
     for (int e = 0; e < entries; ++e) {
-      if (members[e / coordinates] > 0) centre[e] = sum[e] / members[e / coordinates];
+      const int k = e / coordinates;
+      if (members[k] > 0) centre[e] = sum[e] / members[k];
     }
   }
   const double elapsed = MPI_Wtime() - begin;

@@ -58,7 +58,8 @@ def check_comparison(work):
            "every kind of call is compared")
     expect(all(one["calls_without"] == one["calls_with"] for one in found["calls"] if one["mode"] != "persistent"),
            "both made the same calls")
-    expect(found["advice"] and found["verdict"]["pairs"] == 2, "it says what to do next")
+    # A pair is left out if other processes took more in one of its runs.
+    expect(found["advice"] and found["verdict"]["pairs"] <= 2, "it says what to do next", found["advice"], found["verdict"])
     expect(0 <= found["waiting"]["itself_s"] <= found["waiting"]["inside_s"] > 0, "waiting is told apart", found["waiting"])
     expect(all(0 <= report["load"]["others"] <= 1 for report in files["native"]), "the load is kept")
     text = run("compare", reports / "native.1.json", reports / "circoll.1.json", "--plot").stdout

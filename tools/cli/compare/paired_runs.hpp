@@ -50,7 +50,7 @@ struct RunReports {
 void add_paired_runs(CLI::App& command, PairedRuns& options);
 
 /// A comparison for people, in 80 columns. With `plot` each run is a dot.
-[[nodiscard]] std::string comparison_text(const RunComparison& comparison, bool plot = false);
+[[nodiscard]] std::string comparison_text(const RunComparison& all, bool plot = false);
 /// The same for programs.
 [[nodiscard]] std::string comparison_json(const RunComparison& comparison);
 
