@@ -127,7 +127,7 @@ std::string compared_row(const Cell& cell, Sync sync) {
   const bool wrong = std::ranges::any_of(cell.series, [](const Series& one) { return one.correct == "NO"; });
   std::string text = compared_columns(
       to_string(cell.collective), cell.collective == Collective::barrier ? "-" : readable_bytes(cell.bytes),
-      median_us("native"), median_us("auto"), ratio ? fmt::format("{:.2f}", *ratio) : "-");
+      median_us("native"), median_us("auto"), ratio ? fmt::format("{:.{}f}", *ratio, *ratio < 999 ? 2 : 0) : "-");
   if (wrong) return text + "  WRONG RESULT\n";
   return text + (ratio ? "  " + bar(*ratio) : "") + "\n";
 }
