@@ -102,7 +102,8 @@ void check_structure(const Schedule& schedule) {
     if (message && (step.peer < 0 || step.peer >= shape.size || step.peer == shape.rank)) {
       place.fail(step.peer == shape.rank ? "the peer is its own rank" : "no peer " + std::to_string(step.peer));
     }
-    if (message && step.round >= schedule.rounds) place.fail("a message after the last round; is a next_round() missing behind it?");
+    if (message && step.round >= schedule.rounds)
+      place.fail("a message after the last round; is a next_round() missing behind it?");
     const std::int64_t dst = schedule.count(step.dst);
     const std::int64_t left = schedule.count(step.left);
     const std::int64_t right = schedule.count(step.right);

@@ -236,8 +236,8 @@ TEST(CliShard, AJobLargerThanTheReportIsNoticed) {
   EXPECT_TRUE(contains(run("tune --for " + files.path(1) + " --program cg --print-job local -- ./cg 2>&1").out,
                        "a job does not run the program"));
   const auto said = [&](const std::string& options) {
-    const CommandResult outcome = run("tune --for " + files.path(1) + " --program cg --print-job slurm -o x.json " + options +
-                                " 2>&1 >/dev/null");
+    const CommandResult outcome = run("tune --for " + files.path(1) + " --program cg --print-job slurm -o x.json " +
+                                      options + " 2>&1 >/dev/null");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     return outcome.out;
   };
