@@ -25,6 +25,8 @@ class FileDescriptor {
 
   [[nodiscard]] int get() const { return number_; }
   [[nodiscard]] explicit operator bool() const { return number_ >= 0; }
+  /// Gives the file up, to be closed by the caller, who wants to know of errors then.
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
   void reset() noexcept {
     if (number_ >= 0) (void)close(number_);
     number_ = -1;

@@ -60,16 +60,20 @@ std::string program_name_of(std::string_view executable, const std::vector<std::
   return tidy;
 }
 
-std::string program_name() {
-  std::error_code error;
-  const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", error);
+std::vector<std::string> own_arguments() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string line{std::istreambuf_iterator<char>(file), {}};
   std::vector<std::string> arguments;
   for (std::size_t begin = 0; begin < line.size(); begin += arguments.back().size() + 1) {
     arguments.emplace_back(line.c_str() + begin);
   }
-  return error ? "" : program_name_of(executable.native(), arguments);
+  return arguments;
+}
+
+std::string program_name() {
+  std::error_code error;
+  const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? "" : program_name_of(executable.native(), own_arguments());
 }
 
 }  // namespace circoll

@@ -1,4 +1,4 @@
-// The name of a program, by which reports and profiles know it.
+// The arguments of a program, and its name, by which reports and profiles know it.
 #pragma once
 
 #include <string>
@@ -6,6 +6,10 @@
 #include <vector>
 
 namespace circoll {
+
+/// The arguments of this process, as the system has them: with those of the loader, if that was run as a program.
+/// Empty if the system does not say them.
+[[nodiscard]] std::vector<std::string> own_arguments();
 
 /// The name of a program by the path of its executable and its arguments. It is the last part of the path. For an
 /// interpreter (Python, a shell, R, Julia and others) it is the script or module. Blanks and other unusual characters

@@ -18,14 +18,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
 #include "exec/mpi/library/library.hpp"
 #include "facts/mpi_libraries.hpp"
+#include "facts/program_name.hpp"
 
 namespace circoll::interpose {
 namespace {
@@ -194,20 +193,9 @@ void say(std::string_view who, const MpiLibrary& right, Ending outcome) {
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
-/// The arguments of this process. Not those that a constructor gets: the loader, run as a program itself, has taken its
-/// own ones out of them.
-std::vector<std::string> own_arguments() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string line{std::istreambuf_iterator<char>(file), {}};
-  std::vector<std::string> arguments;
-  for (std::size_t begin = 0; begin < line.size(); begin += arguments.back().size() + 1) {
-    arguments.emplace_back(line.c_str() + begin);
-  }
-  return arguments;
-}
-
 /// Executes this process's program from its beginning, with other libraries preloaded. Returns if it cannot.
 void execute_again(const std::string& preload) {
+  // Not those that a constructor gets: the loader, run as a program itself, has taken its own ones out of them.
   std::vector<std::string> arguments = own_arguments();
   if (arguments.empty()) return;
   std::vector<char*> argv;

@@ -152,13 +152,6 @@ ShardedWork work_of(const VerifyOptions& options) {
 void verify_file(const VerifyOptions& options, Context& context) {
   if (options.what.size() != 1)
     throw Error(ErrorCode::invalid_argument, "a file of schedules is verified by itself, without other words");
-  const VerifyOptions usual;
-  if (options.sizes != usual.sizes || options.roots != usual.roots || !options.segments.empty() || options.bytes ||
-      options.symmetric || options.on_arrival) {
-    throw Error(ErrorCode::invalid_argument,
-                "a file of schedules has its own number of ranks, root and segments: leave -p, --root, --segments, "
-                "--bytes, --symmetric and --on-arrival out");
-  }
   const ScheduleFile file = read_schedule_file(options.what.front());
   const auto& [claims, verdict] = prove(file);
   const RangeVerdict row{

@@ -82,7 +82,7 @@ std::vector<std::string> launched(const PairedRuns& options, const MpiLibrary* m
 std::vector<std::string> settings(const PairedRuns& options, bool native, const std::string& report,
                                   const std::string& trace) {
   std::vector<std::string> words{"env"};
-  if (!options.profile_with.empty()) {
+  if (options.compares_profiles()) {
     return {"env",
             "-u",
             "CIRCOLL_TRACE",
@@ -105,7 +105,7 @@ std::vector<std::string> settings(const PairedRuns& options, bool native, const 
 
 /// The name of a kind of runs, of which files begin with it.
 std::string_view kind_of(const PairedRuns& options, bool with) {
-  if (!options.profile_with.empty()) return with ? "rules" : "before";
+  if (options.compares_profiles()) return with ? "rules" : "before";
   return with ? "circoll" : "native";
 }
 
@@ -114,7 +114,7 @@ std::string_view kind_of(const PairedRuns& options, bool with) {
 [[noreturn]] void fail(const PairedRuns& options, bool native, const Ending& ending) {
   constexpr std::size_t most_lines = 8;
   const std::string begin = fmt::format("the run {} {} {}", native ? "without" : "with",
-                                        options.profile_with.empty() ? "Circoll" : "the rules", how_ended(ending));
+                                        options.compares_profiles() ? "the rules" : "Circoll", how_ended(ending));
   const std::string cause = cause_and_remedy(
       {.words = ending.err + ending.out, .ranks = options.ranks, .slots = openmpi_slots(), .custom = options.launcher});
   if (!cause.empty()) throw Error(ErrorCode::unsupported, begin + ": " + cause);
@@ -224,7 +224,7 @@ RunReports run_in_turns(const PairedRuns& options) {
     pairs.push_back(pair_of(reports.without.back(), reports.with.back()));
     if (options.runs == 0) judge.add(pairs.back());
     reports.made.pair_s = (passed_s() - first_s) / pair;
-    const bool rules = !options.profile_with.empty();
+    const bool rules = options.compares_profiles();
     fmt::print(stderr, "pair {}{}: {} without {}, {} with {}; {:.0f} s{}\n", pair,
                options.runs > 0 ? fmt::format(" of {}", options.runs) : "", readable_time(pairs.back().without_s),
                rules ? "the rules" : "Circoll", readable_time(pairs.back().with_s), rules ? "them" : "it", passed_s(),

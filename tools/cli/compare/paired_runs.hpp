@@ -24,6 +24,7 @@ struct PairedRuns {
   std::optional<std::uint64_t> seed;  ///< of the order; nothing: any
   /// Profiles. If they are named, both kinds run with Circoll, the one by the first and the other by the second.
   std::string profile_without{}, profile_with{};
+  [[nodiscard]] bool compares_profiles() const { return !profile_with.empty(); }
   bool oversubscribe = false;  ///< there are more ranks than processors
   bool show_output = false;    ///< of the program, on standard error
 };
