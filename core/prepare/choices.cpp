@@ -1,6 +1,7 @@
 #include "prepare/choices.hpp"
 
 #include "circoll/error.hpp"
+#include "schedule/registry.hpp"
 
 namespace circoll::prepare {
 namespace {
@@ -23,8 +24,8 @@ InternedChoice read(Collective collective, std::string_view text, const Policy* 
     interned.kind = InternedChoice::Kind::native;
   } else {
     interned.kind = InternedChoice::Kind::algorithm;
-    interned.selection =
-        text.find('/') == std::string_view::npos ? parse_selection(collective, text) : parse_selection(text);
+    const bool whole = text.find('/') != std::string_view::npos && !text.starts_with(file_prefix);
+    interned.selection = whole ? parse_selection(text) : parse_selection(collective, text);
     require(interned.selection.collective == collective, "the chosen algorithm is one of another collective");
   }
   return interned;

@@ -1,5 +1,6 @@
 #include "prepare/prepared_call.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "circoll/error.hpp"
@@ -50,6 +51,11 @@ void PreparedCall::select(const Signature& signature, int most_tags) {
     selection_ = *std::move(decision.selection);
     why_ = std::move(decision.reason);
   }
+  if (selection_.algorithm->pair_messages > most_tags) {
+    native_reason_ = "more messages between two ranks than this MPI has tags for";
+    return;
+  }
+  tags_ = std::max(tags_, static_cast<int>(selection_.algorithm->pair_messages));
   // Messages of one pair of ranks carry tags modulo those that the execution has. A schedule sends a small number of
   // messages per segment.
   constexpr std::int64_t messages_per_segment = 4;

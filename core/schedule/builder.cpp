@@ -341,6 +341,18 @@ void Builder::embed(const Schedule& part, const Embedding& where) {
   schedule_.rounds = base + part.rounds;
 }
 
+void Builder::take(Schedule finished) {
+  const Shape& own = schedule_.shape;
+  const Shape& given = finished.shape;
+  require(finished.collective == schedule_.collective && given.size == own.size && given.rank == own.rank &&
+              given.root == own.root && given.in_place == own.in_place,
+          "a finished schedule is taken for its own collective, rank and root");
+  finished.id = std::move(schedule_.id);
+  finished.shape = std::move(schedule_.shape);
+  contract_ = contract_of(finished.collective, finished.shape, finished.segments);
+  schedule_ = std::move(finished);
+}
+
 Schedule Builder::finish() && { return std::move(schedule_); }
 
 Shape part_shape(const Builder& outer) {

@@ -108,6 +108,7 @@ std::string unmet(const Needs& needs, Rank size, const OperatorTraits& op) {
   if (needs.idempotent && !op.idempotent) return "needs an idempotent operator (min, max, land, lor, band, bor)";
   if (needs.power_of_two && (size & (size - 1)) != 0) return "needs a power of two of ranks";
   if (needs.even_size && size % 2 != 0) return "needs an even number of ranks";
+  if (needs.only_size != 0 && size != needs.only_size) return "is for " + std::to_string(needs.only_size) + " ranks";
   if (size < needs.min_size) return "needs at least " + std::to_string(needs.min_size) + " ranks";
   return {};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,16 @@ inline constexpr ParamDeclaration relabel{
 /// acknowledged (transform.hpp).
 inline constexpr ParamDeclaration window{
     .name = "window", .minimum = 1, .maximum = 1 << 20, .summary = "sends, and receives, of a rank under way"};
+
+/// The algorithm whose schedules a file has, for the collective that the file is of. The room select defines it
+/// (select/schedule_file.hpp), which reads files and knows proofs.
+[[nodiscard]] const Algorithm& algorithm_of_file(const std::string& path);
+
+/// "file:", before the path of a file that stands for a name.
+inline constexpr std::string_view file_prefix = "file:";
+
+/// " (did you mean file:WORD?)" if there is such a file; else empty.
+[[nodiscard]] std::string file_hint(std::string_view word);
 
 /// The declared cost of an algorithm with the parameters of the shape, also those of every algorithm.
 [[nodiscard]] Cost cost_of(const Algorithm& algorithm, const Shape& shape);

@@ -1,5 +1,7 @@
 // Ids of algorithms with parameters: read, checked, and written.
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
@@ -85,7 +87,38 @@ std::string Selection::text() const {
   return text;
 }
 
+namespace {
+
+/// The selection of a file, after "file:".
+Selection file_selection(std::string_view path) {
+  if (path.empty()) throw Error(ErrorCode::parse, "no file follows 'file:'");
+  const Algorithm& algorithm = algorithm_of_file(std::string(path));
+  return {.algorithm = &algorithm, .collective = algorithm.collectives.front()};
+}
+
+/// A hint about a word that is no algorithm. It is the file of this name, or the nearest names.
+std::string meant(std::string_view word, std::string_view name, const std::vector<std::string>& names) {
+  const std::string hint = file_hint(word);
+  return hint.empty() ? suggestion(name, names) : hint;
+}
+
+}  // namespace
+
+std::string file_hint(std::string_view word) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(std::string(word), none)
+             ? " (did you mean " + std::string(file_prefix) + std::string(word) + "?)"
+             : "";
+}
+
 Selection parse_selection(Collective collective, std::string_view name_and_params) {
+  if (name_and_params.starts_with(file_prefix)) {
+    Selection selection = file_selection(name_and_params.substr(file_prefix.size()));
+    if (selection.collective == collective) return selection;
+    throw Error(ErrorCode::invalid_argument, std::string(name_and_params) + " has schedules of " +
+                                                 std::string(to_string(selection.collective)) + ", not of " +
+                                                 std::string(to_string(collective)));
+  }
   const std::size_t colon = name_and_params.find(':');
   const std::string_view name = name_and_params.substr(0, colon);
   Selection selection{.algorithm = find_algorithm(collective, name), .collective = collective};
@@ -93,7 +126,7 @@ Selection parse_selection(Collective collective, std::string_view name_and_param
     std::vector<std::string> names;
     for (const Algorithm* a : algorithms_of(collective)) names.emplace_back(a->name);
     throw Error(ErrorCode::unknown_name, std::string(to_string(collective)) + " has no algorithm '" +
-                                             std::string(name) + "'" + suggestion(name, names));
+                                             std::string(name) + "'" + meant(name_and_params, name, names));
   }
   std::string_view rest = colon == std::string_view::npos ? std::string_view{} : name_and_params.substr(colon + 1);
   if (colon != std::string_view::npos && rest.empty())
@@ -113,6 +146,7 @@ Selection parse_selection(Collective collective, std::string_view name_and_param
 }
 
 Selection parse_selection(std::string_view id) {
+  if (id.starts_with(file_prefix)) return file_selection(id.substr(file_prefix.size()));
   const std::size_t slash = id.find('/');
   const std::string_view collective_name = id.substr(0, slash);
   const auto collective = collective_from_string(collective_name);
@@ -127,7 +161,7 @@ Selection parse_selection(std::string_view id) {
       for (const Algorithm* a : algorithms_of(c)) names.push_back(a->id(c));
       collectives += " " + std::string(to_string(c));
     }
-    throw Error(ErrorCode::unknown_name, what + suggestion(id, names) + "; collectives are" + collectives);
+    throw Error(ErrorCode::unknown_name, what + meant(id, id, names) + "; collectives are" + collectives);
   }
   return parse_selection(*collective, id.substr(slash + 1));
 }

@@ -1,12 +1,11 @@
 // The facts of a call and the selections that they admit; policies by name, and the choices that they resolve.
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
+#include "schedule/registry.hpp"
 #include "select/policies.hpp"
 #include "select/profile.hpp"
 #include "select/rules.hpp"
@@ -61,7 +60,7 @@ Selection resolve(const Choice& choice, const CallFacts& facts) {
   Selection selection;
   if (choice.selection() != nullptr) {
     selection = *choice.selection();
-  } else if (choice.text().find('/') != std::string_view::npos) {
+  } else if (choice.text().find('/') != std::string_view::npos && !choice.text().starts_with(file_prefix)) {
     selection = parse_selection(choice.text());
   } else {
     selection = parse_selection(facts.collective, choice.text());
@@ -121,8 +120,8 @@ class Native final : public PolicyBase {
 
 class Fixed final : public PolicyBase {
  public:
-  Fixed(Selection selection, const PolicyOptions& options)
-      : PolicyBase("fixed", options), selection_(std::move(selection)) {}
+  Fixed(Selection selection, const PolicyOptions& options, const Policy* otherwise)
+      : PolicyBase("fixed", options), selection_(std::move(selection)), otherwise_(otherwise) {}
   [[nodiscard]] bool names_algorithm() const override { return true; }
 
   [[nodiscard]] Decision decide(const CallFacts& facts) const override {
@@ -131,11 +130,16 @@ class Fixed final : public PolicyBase {
     if (auto decision = take(facts, selection_, "chosen by name", ruled_out)) return *std::move(decision);
     const RuledOut& own = ruled_out.back();
     std::string reason = own.id + ": " + own.why;
-    return native(std::move(reason), std::move(ruled_out));
+    if (otherwise_ == nullptr) return native(std::move(reason), std::move(ruled_out));
+    Decision decision = otherwise_->decide(facts);
+    decision.reason = reason + "; " + decision.reason;
+    decision.ruled_out.insert(decision.ruled_out.begin(), ruled_out.begin(), ruled_out.end());
+    return decision;
   }
 
  private:
   Selection selection_;
+  const Policy* otherwise_;  ///< nullptr: native
 };
 
 /// The policy "auto" where a profile was found.
@@ -222,10 +226,11 @@ std::unique_ptr<const Policy> make_profile_policy(std::string_view text, const s
 
 }  // namespace select
 
-std::unique_ptr<const Policy> make_fixed_policy(const Selection& selection, const PolicyOptions& options) {
+std::unique_ptr<const Policy> make_fixed_policy(const Selection& selection, const PolicyOptions& options,
+                                                const Policy* otherwise) {
   require(selection.algorithm != nullptr && selection.algorithm->serves(selection.collective),
           "the selection names no algorithm of its collective");
-  return std::make_unique<select::Fixed>(selection, options);
+  return std::make_unique<select::Fixed>(selection, options, otherwise);
 }
 
 std::unique_ptr<const Policy> make_policy(std::string_view name, const PolicyOptions& options) {
@@ -233,16 +238,11 @@ std::unique_ptr<const Policy> make_policy(std::string_view name, const PolicyOpt
   if (name == "classic") return select::make_classic(options);
   if (name == "openmpi_fixed") return select::make_openmpi_fixed(options);
   if (name == "native") return select::make_native(options);
-  constexpr std::string_view file = "file:";
-  if (name.starts_with(file)) {
-    const std::string path(name.substr(file.size()));
+  if (name.starts_with(file_prefix)) {
+    const std::string path(name.substr(file_prefix.size()));
     return make_rules_policy(select::read_text_file(path), path, options);
   }
-  std::error_code none;
-  const std::string hint = std::filesystem::is_regular_file(std::string(name), none)
-                               ? " (did you mean " + std::string(file) + std::string(name) + "?)"
-                               : "";
-  throw Error(ErrorCode::unknown_name, "'" + std::string(name) + "' is no policy" + hint +
+  throw Error(ErrorCode::unknown_name, "'" + std::string(name) + "' is no policy" + file_hint(name) +
                                            ": there are auto, model, classic, openmpi_fixed, native and file:PATH, and "
                                            "in CIRCOLL_POLICY also learn");
 }

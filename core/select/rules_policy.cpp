@@ -12,6 +12,7 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
+#include "schedule/registry.hpp"
 #include "select/policies.hpp"
 #include "select/rules.hpp"
 #include "select/text_file.hpp"
@@ -193,6 +194,11 @@ class Reader {
     if (text == "auto") return {.kind = Use::Kind::automatic, .selection = {}, .text = text};
     if (text == "native") return {.kind = Use::Kind::native, .selection = {}, .text = text};
     try {
+      // The ranks have compared the rules, and not the file.
+      if (text.find(file_prefix) != std::string::npos) {
+        throw Error(ErrorCode::unsupported,
+                    "a rule names no file of schedules; " + algorithm_variable(collective) + "=file:PATH does");
+      }
       const bool whole = text.find('/') != std::string::npos;
       Selection selection = whole ? parse_selection(text) : parse_selection(collective, text);
       if (selection.collective != collective) throw Error(ErrorCode::parse, "'" + text + "' is of another collective");

@@ -1,6 +1,7 @@
 // Declarations of algorithms, and the registry of all of them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,7 @@ struct Needs {
   bool power_of_two = false;  ///< p must be a power of two
   bool even_size = false;     ///< p must be even
   Rank min_size = 1;          ///< smallest p
+  Rank only_size = 0;         ///< the only p; 0: there are others
 };
 
 /// Properties beyond the collective's definition; proven by the verifier.
@@ -145,15 +147,17 @@ struct Algorithm {
   Rotation rotation = Rotation::none;
   CostFormula formula{};                   ///< cost and critical path in words, for p >= 2
   std::vector<ParamDeclaration> params{};  ///< its parameters, in the order in which they are shown
+  /// The most messages from one rank to another. 0: a small number for each segment.
+  std::int64_t pair_messages = 0;
   /// Honours shape.in_place; shape.rank is ignored.
-  Cost (*cost)(const Shape& shape) = nullptr;
+  std::function<Cost(const Shape& shape)> cost{};
   /// The critical path, whatever shape.in_place and shape.rank are. It is {user blocks * segments, 0, cost.sent, 0,
   /// cost.reduced} for nullptr: in every round all ranks send and receive, and only "segments" cuts the vector.
-  CriticalPath (*path)(const Shape& shape) = nullptr;
+  std::function<CriticalPath(const Shape& shape)> path{};
   /// The levels of the critical path, if they are fewer than rounds. If it is nullptr, CriticalPath::levels stays 0.
   std::int64_t (*levels)(const Shape& shape) = nullptr;
   /// Writes the part of rank builder.rank(), which is 0 if there is a rotation. O(rounds + blocks touched).
-  void (*build)(Builder& builder) = nullptr;
+  std::function<void(Builder& builder)> build{};
 
   [[nodiscard]] bool serves(Collective collective) const;  ///< true if the collective is one of `collectives`
   /// The declaration of a parameter, or nullptr.
@@ -184,13 +188,14 @@ struct Selection {
 [[nodiscard]] const std::vector<const Algorithm*>& all_algorithms();
 /// The algorithms that serve a collective, in the order of their paths.
 [[nodiscard]] std::vector<const Algorithm*> algorithms_of(Collective collective);
-/// The algorithm of this name for a collective, or nullptr.
+/// The algorithm of this name in the registry for a collective, or nullptr.
 [[nodiscard]] const Algorithm* find_algorithm(Collective collective, std::string_view name);
 /// Reads "collective/name" or "collective/name:param=value,param=value". Numbers may end in Ki, Mi, Gi. Every algorithm
 /// but those of scan and exscan takes "relabel", the number of ranks on a node: its ranks are relabelled across nodes
 /// (relabelling.hpp). An algorithm that declares "segments" also takes "segment", the size of a segment in bytes,
-/// instead; see with_segment_count. Throws Error: parse, unknown_name (with the nearest names), invalid_argument
-/// (parameter out of range).
+/// instead; see with_segment_count. "file:PATH", also after "collective/", is the algorithm whose schedules are in a
+/// file (docs/lab/formats.md). It is read once, proven, and kept for good. Throws Error: parse, unknown_name (with the
+/// nearest names), invalid_argument (parameter out of range, unreadable file), refuted (file).
 [[nodiscard]] Selection parse_selection(std::string_view id);
 /// The same without the collective, from "name[:params]".
 [[nodiscard]] Selection parse_selection(Collective collective, std::string_view name_and_params);

@@ -116,6 +116,10 @@ class Builder {
   /// one after the part. On a rank outside the subgroup, call next_round(part rounds) instead.
   void embed(const Schedule& part, const Embedding& where);
 
+  /// Takes a finished schedule in place of steps. It is of the builder's collective, rank and root, and in place if the
+  /// builder's shape is.
+  void take(Schedule finished);
+
   /// The finished schedule; the builder is empty afterwards.
   [[nodiscard]] Schedule finish() &&;
 

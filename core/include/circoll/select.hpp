@@ -97,9 +97,11 @@ struct PolicyOptions {
 /// The policy "file" of rules in memory; `source` names them in messages.
 [[nodiscard]] std::unique_ptr<const Policy> make_rules_policy(std::string_view json, const std::string& source,
                                                               const PolicyOptions& options = {});
-/// One algorithm for every call of its collective that it can serve, and native for all others.
+/// One algorithm for every call of its collective that it can serve. All others are native, or `otherwise` decides,
+/// which must outlive the policy.
 [[nodiscard]] std::unique_ptr<const Policy> make_fixed_policy(const Selection& selection,
-                                                              const PolicyOptions& options = {});
+                                                              const PolicyOptions& options = {},
+                                                              const Policy* otherwise = nullptr);
 /// The policy of calls that choose nothing. It is "auto" on the default machine.
 [[nodiscard]] const Policy& default_policy();
 

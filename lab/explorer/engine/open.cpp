@@ -7,8 +7,20 @@
 #include "answers.hpp"
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "schedule/registry.hpp"
 #include "show/values_json.hpp"
 #include "symbolic/expressions.hpp"
+
+#ifdef __EMSCRIPTEN__
+namespace circoll {
+
+// The sources of a page have no policies, whose room defines it.
+const Algorithm& algorithm_of_file(const std::string& path) {
+  throw Error(ErrorCode::unsupported, path + ": a page opens no files; paste the schedules into \"Your schedule\"");
+}
+
+}  // namespace circoll
+#endif
 
 namespace circoll::explorer {
 namespace {
