@@ -11,7 +11,7 @@ extern "C" char** environ;  // NOLINT(readability-redundant-declaration): POSIX 
 namespace circoll {
 namespace {
 
-constexpr std::string_view choice = "auto | native | ALGORITHM[:PARAM=VALUE,...]";
+constexpr std::string_view choice = "auto | native | ALGORITHM[:PARAM=VALUE,...] | file:PATH";
 
 constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_ALLREDUCE", choice, "auto", "Drop-in: what serves MPI_Allreduce."},

@@ -9,6 +9,7 @@
 #include "facts/environment.hpp"
 #include "facts/hash.hpp"
 #include "interpose/launch.hpp"
+#include "schedule/registry.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::interpose {
@@ -102,7 +103,6 @@ namespace {
 
 constexpr std::size_t most_lines = 6;
 constexpr std::size_t most_text = 200;
-constexpr std::string_view file_prefix = "file:";
 
 /// A variable that ranks must have alike, as this rank has it.
 struct Setting {

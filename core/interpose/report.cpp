@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "circoll/error.hpp"
+#include "schedule/registry.hpp"
 
 namespace circoll::interpose {
 
@@ -53,7 +54,9 @@ std::optional<double> Estimator::served(Collective collective, Rank p, Count byt
 
 namespace {
 
-std::string without_parameters(const std::string& algorithm) { return algorithm.substr(0, algorithm.find(':')); }
+std::string without_parameters(const std::string& algorithm) {
+  return algorithm.starts_with(file_prefix) ? algorithm : algorithm.substr(0, algorithm.find(':'));
+}
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 #include "interpose/census.hpp"
 #include "interpose/launch.hpp"
 #include "interpose/setup.hpp"
+#include "schedule/registry.hpp"
 #include "select/machine.hpp"
 
 namespace circoll::interpose {
@@ -156,12 +157,15 @@ const Policy* State::read_policy() {
   }
 }
 
-const mpi::InternedChoice* State::read_choice(Collective collective, const std::string& value) {
+const mpi::InternedChoice* State::read_choice(Collective collective, const std::string& value,
+                                              const Policy* otherwise) {
   const mpi::InternedChoice* named = mpi::intern(collective, value);
-  // As a policy, so that an algorithm that a call may not have leaves it to the native collective.
-  return named->kind == mpi::InternedChoice::Kind::algorithm
-             ? mpi::intern(collective, keep(make_fixed_policy(named->selection, options_)))
-             : named;
+  if (named->kind != mpi::InternedChoice::Kind::algorithm) return named;
+  // As a policy, so that an algorithm that a call may not have leaves it to the native collective. A file is for one
+  // number of ranks only, and leaves calls of others to the usual policy.
+  if (!value.starts_with(file_prefix)) otherwise = nullptr;
+  if (otherwise != nullptr) of_files_.push_back(named->selection);
+  return mpi::intern(collective, keep(make_fixed_policy(named->selection, options_, otherwise)));
 }
 
 void State::read_choices() {
@@ -174,14 +178,14 @@ void State::read_choices() {
     const mpi::InternedChoice*& choice = choices_[static_cast<std::size_t>(collective)];
     const auto value = environment(variable);
     try {
-      choice = value && *value != "auto" ? read_choice(collective, *value) : otherwise(collective);
+      choice = value && *value != "auto" ? read_choice(collective, *value, policy) : otherwise(collective);
     } catch (const Error& e) {
       warn(variable + ": " + e.what() + "; the native collective is used");
       choice = mpi::intern(collective, "native");
     }
   }
   for (const std::string& name : unknown_environment_variables()) {
-    warn("the environment variable " + name + " is not one of Circoll's; see docs/user/environment.md");
+    warn("the environment variable " + name + " is not one of Circoll's; 'man circoll-run' lists them");
   }
   if (const auto cores = environment("CIRCOLL_CORES"); cores && parse_number(*cores).value_or(0) < 1) {
     warn("CIRCOLL_CORES: '" + *cores + "' is not a number of ranks; the names of nodes are used");
@@ -269,9 +273,10 @@ void State::wrap_calls() {
 std::string State::no_profile_because() const {
   if (automatic_ == nullptr) return "CIRCOLL_POLICY is " + environment("CIRCOLL_POLICY").value_or("");
   if (environment("CIRCOLL_PROFILE") == "off") return "CIRCOLL_PROFILE is off";
-  const bool asked = std::any_of(all_collectives.begin(), all_collectives.end(), [&](Collective collective) {
-    return &choice(collective) == mpi::intern(collective, *automatic_);
-  });
+  const bool asked =
+      !of_files_.empty() || std::any_of(all_collectives.begin(), all_collectives.end(), [&](Collective collective) {
+        return &choice(collective) == mpi::intern(collective, *automatic_);
+      });
   return asked ? "" : "no collective is served by auto";
 }
 
@@ -294,6 +299,10 @@ void State::use_profile() {
   for (const Collective collective : all_collectives) {
     const mpi::InternedChoice*& choice = choices_[static_cast<std::size_t>(collective)];
     if (choice == mpi::intern(collective, *automatic_)) choice = mpi::intern(collective, policy);
+  }
+  for (const Selection& file : of_files_) {
+    choices_[static_cast<std::size_t>(file.collective)] =
+        mpi::intern(file.collective, keep(make_fixed_policy(file, options_, &policy)));
   }
   automatic_ = &policy;
 }

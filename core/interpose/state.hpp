@@ -110,7 +110,9 @@ class State {
   [[nodiscard]] std::string no_profile_because() const;
   /// The policy of the environment; nullptr for "native", and with a warning for a wrong one.
   const Policy* read_policy();
-  [[nodiscard]] const mpi::InternedChoice* read_choice(Collective collective, const std::string& value);
+  /// `otherwise` decides about the calls that a file of schedules is not for; nullptr: they are native.
+  [[nodiscard]] const mpi::InternedChoice* read_choice(Collective collective, const std::string& value,
+                                                       const Policy* otherwise);
   const Policy& keep(std::unique_ptr<const Policy> policy);
   void warn(const std::string& text) const;
   void register_report();
@@ -130,6 +132,7 @@ class State {
   PolicyOptions options_;
   std::vector<std::unique_ptr<const Policy>> policies_;  ///< what choices_ refer to
   std::array<const mpi::InternedChoice*, all_collectives.size()> choices_{};
+  std::vector<Selection> of_files_;    ///< algorithms that stand in files, where a policy decides otherwise
   const Policy* automatic_ = nullptr;  ///< the policy "auto" of the environment; nullptr if it is another
   std::string profile_;                ///< the file of the profile in use, or why there is none
   bool learns_ = false;                ///< the policy is "learn"

@@ -8,6 +8,10 @@ function(dropin_tests)
              $<TARGET_FILE:all_collectives_${name}>)
   endforeach()
 
+  # Files of schedules in place of algorithms.
+  mpi_test(dropin_${name}_schedule_files 300 COMMAND python3 ${here}/schedule_files_test.py ${name}
+           ${dropin} ${yield} $<TARGET_FILE:all_collectives_${name}> $<TARGET_FILE:nonblocking_${name}> ${cli} ${PROJECT_SOURCE_DIR})
+
   # Nonblocking and persistent calls of a program that knows nothing of the drop-in.
   mpi_program(nonblocking)
   # MPICH's header declares MPI_STATUSES_IGNORE as an array of no elements.
