@@ -256,26 +256,40 @@ void simulate_file(SimulateOptions o, Context& context) {
 void run(SimulateOptions o, Context& context) {
   const Interruptible interruptible;
   check_network_options(o);
-  if (names_file(o.what)) return simulate_file(std::move(o), context);
+  if (names_file(o.what) && o.files.empty()) return simulate_file(std::move(o), context);
+  const auto collective = collective_from_string(o.what);
+  std::vector<Selection> given;
+  for (const std::string& file : o.files) given.push_back(selection_of_file(file));
+  if (o.sizes.empty() && !given.empty()) o.sizes = {given.front().algorithm->needs.only_size};
   if (o.sizes.empty()) misuse("-p, the numbers of ranks, is needed");
   const Scene scene = scene_of(o);
-  const auto collective = collective_from_string(o.what);
   std::vector<Selection> candidates;
   if (collective) {
     for (const Algorithm* a : algorithms_of(*collective)) candidates.push_back({a, *collective, {}});
   } else {
-    candidates.push_back(parse_selection(o.what));
+    candidates.push_back(names_file(o.what) ? selection_of_file(o.what) : parse_selection(o.what));
+  }
+  for (const Selection& file : given) {
+    if (file.collective != candidates.front().collective) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{} is no algorithm of {}", file.id(), to_string(candidates.front().collective)));
+    }
+    candidates.push_back(file);
   }
   std::sort(o.sizes.begin(), o.sizes.end());
   std::sort(o.bytes.begin(), o.bytes.end());
   check_root(o.root, o.sizes.front(), candidates.front().collective);
-  const bool one = !collective && o.sizes.size() == 1 && o.bytes.size() == 1;
+  const bool one = candidates.size() == 1 && !collective && o.sizes.size() == 1 && o.bytes.size() == 1;
   if (!one && (!o.trace.empty() || o.path || o.what_if))
     misuse("--trace, --path and --what-if are about one algorithm, one -p and one size");
   for (const Rank p : o.sizes) {
-    const std::string unmet =
-        collective ? "" : unmet_need(candidates.front(), p, traits_of(o, candidates.front().collective));
-    if (!unmet.empty()) throw Error(ErrorCode::unsupported, fmt::format("{} {}", candidates.front().id(), unmet));
+    for (const Selection& named : candidates) {
+      if (collective &&
+          std::ranges::none_of(given, [&](const Selection& file) { return file.algorithm == named.algorithm; }))
+        continue;
+      const std::string unmet = unmet_need(named, p, traits_of(o, named.collective));
+      if (!unmet.empty()) throw Error(ErrorCode::unsupported, fmt::format("{} {}", named.id(), unmet));
+    }
   }
   try {
     if (one) {
@@ -300,7 +314,8 @@ void add_simulate(CLI::App& app, Context& context) {
                    "COLLECTIVE/ALGORITHM[:param=value,...]; COLLECTIVE: all of its algorithms; or a file of schedules")
       ->type_name("WHAT")
       ->required();
-  command->add_option("-p,--ranks", o.sizes, "Numbers of ranks")
+  command->add_option("files", o.files, "Files of schedules, which are ranked beside it")->type_name("FILE");
+  command->add_option("-p,--ranks", o.sizes, "Numbers of ranks (default with files: theirs)")
       ->delimiter(',')
       ->transform(whole_number())
       ->check(options::between(Rank{1}, (Rank{1} << 31U) - 1));
@@ -325,11 +340,12 @@ void add_simulate(CLI::App& app, Context& context) {
       "  circoll simulate allreduce/circulant -p 1Mi --bytes 8\n"
       "  circoll simulate bcast/binomial -p 24 --bytes 64Ki --what-if\n"
       "  circoll simulate allreduce -p 64,1000 --bytes 8,1Ki,1Mi\n"
+      "  circoll simulate bcast mine.json --bytes 8,64Ki,1Mi\n"
       "  circoll simulate reduce/chain -p 16 --bytes 1Mi --skew exponential:20us --seeds 100 --json\n"
       "  circoll simulate allreduce -p 256 --bytes 1Mi --cores 4 --topology fat_tree:nodes=64,leaves=8,spines=4\n"
       "Ctrl-C ends it; results that are there are printed, and said to be a part.");
   command->callback([options, command, &context] {
-    refuse_for_file(options->what, *command, {"--ranks", "--root", "--jobs"});
+    if (options->files.empty()) refuse_for_file(options->what, *command, {"--ranks", "--root", "--jobs"});
     run(*options, context);
   });
 }

@@ -28,6 +28,20 @@ TEST(CliExplore, WritesThePageAtAPlace) {
             R"(&amp;p=20&amp;root=3&amp;inPlace=true"></html>)");
 }
 
+TEST(CliExplore, OpensAFileOfSchedules) {
+  const TemporaryFile file(run("show allgather/ring -p 2 --format json").out, "_own.json");
+  const TemporaryFile built(R"(<meta name="circoll-place" content=""><meta name="circoll-schedules" content="">)",
+                            ".html");
+  const TemporaryFile page("", "_page.html");
+  const std::string files = " --page " + built.path + " -o " + page.path + " 2>&1";
+  EXPECT_EQ(run("explore " + file.path + files).exit_code, 0);
+  EXPECT_TRUE(contains(content(page.path), R"(content="[
+{)")) << content(page.path);
+  EXPECT_TRUE(contains(content(page.path), "&quot;id&quot;: &quot;allgather/ring&quot;")) << content(page.path);
+  EXPECT_EQ(run("explore " + file.path + " -p 2" + files).exit_code, 2);
+  EXPECT_EQ(explored(file.path), "") << "that page takes no schedules";
+}
+
 TEST(CliExplore, RefusesWhatIsNoPlace) {
   for (const char* const wrong : {"allreduce/rong", "allreduce/ring --root 1", "bcast/binomial -p 4 --root 4",
                                   "--root 1", "allgather/ring:segment=64"}) {

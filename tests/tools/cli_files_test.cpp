@@ -116,6 +116,47 @@ TEST(CliFiles, AreExecutedLikeAlgorithms) {
   EXPECT_TRUE(contains(sum.out, "for idempotent operators only")) << sum.out;
 }
 
+TEST(CliFiles, AreRankedBesideTheRegistry) {
+  const File file("ranked.json");
+  file.of("show bcast/binomial -p 6 --root 2 --format json");
+  const json table = json::parse(run("simulate bcast " + file.path() + " --bytes 8,64Ki --json").out);
+  ASSERT_EQ(table.at("rows").size(), 2U);
+  for (const json& row : table.at("rows")) {
+    EXPECT_EQ(row.at("p"), 6);
+    double own = -1, binomial = -2;
+    for (const json& time : row.at("times")) {
+      if (time.at("id") == "bcast/file:" + file.path()) own = time.at("time_s").get<double>();
+      if (time.at("id") == "bcast/binomial") binomial = time.at("time_s").get<double>();
+    }
+    EXPECT_EQ(own, binomial);
+  }
+  const json two = json::parse(run("simulate bcast/linear " + file.path() + " --json").out);
+  EXPECT_EQ(two.at("rows").at(0).at("times").size(), 2U);
+  for (const char* const wrong : {"simulate bcast {} -p 5", "simulate reduce {}", "simulate bcast /no/such/file"}) {
+    std::string command = wrong;
+    if (const std::size_t at = command.find("{}"); at != std::string::npos) command.replace(at, 2, file.path());
+    EXPECT_EQ(run(command + " 2>&1").exit_code, 2) << command;
+  }
+}
+
+TEST(CliFiles, AreExplainedAsTheDropInUsesThem) {
+  const File file("explained.json");
+  const std::string word = "file:" + file.of("show allreduce/ring -p 4 --format json").path();
+  const auto choice = [&](const std::string& call) {
+    return json::parse(run("explain allreduce --bytes 1Ki --json --policy model --algorithm " + word + " " + call).out);
+  };
+  EXPECT_EQ(choice("-p 4").at("choice"), "allreduce/" + word);
+  const json five = choice("-p 5");
+  EXPECT_FALSE(contains(five.at("choice").get<std::string>(), word));
+  EXPECT_TRUE(five.at("reason").get<std::string>().starts_with("allreduce/" + word + ": is for 4 ranks; ")) << five;
+  EXPECT_TRUE(
+      contains(choice("-p 4 --noncommutative").at("reason").get<std::string>(), "needs a commutative operator"));
+  EXPECT_TRUE(contains(run("explain allreduce -p 6 --algorithm recursive_doubling").out, "chosen by name"));
+  for (const char* const command : {"verify", "cost", "show", "execute", "faults"}) {
+    EXPECT_EQ(run(std::string(command) + " " + word).exit_code, 0) << command;
+  }
+}
+
 TEST(CliFiles, AreProvenBeforeTheyAreUsed) {
   const File file("refuted.txt");
   std::string text = run("show allgather/ring -p 3").out;

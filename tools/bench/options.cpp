@@ -14,6 +14,7 @@
 #include "measured/file_kind.hpp"
 #include "native/algorithms.hpp"
 #include "options/ranges.hpp"
+#include "schedule/registry.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::bench {
@@ -32,7 +33,7 @@ std::vector<std::string> split_algorithms(const std::string& text, std::span<con
   }
   for (const std::string& name : names) {
     if (name == "native" || name == "auto" || name == "all") continue;
-    std::string why = "no algorithm is named '" + name.substr(0, name.find(':')) + "'";
+    std::string why = "no algorithm is named '" + name.substr(0, name.find(':')) + "'" + file_hint(name);
     const std::span<const Collective> asked = native::names_library(name) ? collectives : all_collectives;
     if (std::ranges::none_of(asked,
                              [&](Collective collective) { return named_by(name, collective, &why).has_value(); })) {
@@ -97,10 +98,11 @@ std::vector<AskedCell> read_cells(const std::string& path) {
 
 std::optional<std::string> named_by(const std::string& word, Collective collective, std::string* why) {
   if (native::names_library(word)) return native::named_by(word, collective, why);
-  const std::size_t slash = word.find('/');
+  const std::size_t slash = word.starts_with(file_prefix) ? std::string::npos : word.find('/');
   if (slash != std::string::npos && word.substr(0, slash) != to_string(collective)) return std::nullopt;
   const std::string name = slash == std::string::npos ? word : word.substr(slash + 1);
-  if (find_algorithm(collective, name.substr(0, name.find(':'))) == nullptr) return std::nullopt;
+  if (!name.starts_with(file_prefix) && find_algorithm(collective, name.substr(0, name.find(':'))) == nullptr)
+    return std::nullopt;
   try {
     (void)parse_selection(collective, name);
     return name;
@@ -140,7 +142,9 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
     } else if (native::names_library(word)) {
       continue;
     } else if (const auto name = named_by(word, collective)) {  // what only other collectives have is passed over
-      if (unmet_need(parse_selection(collective, *name), size, traits).empty()) add(*name);
+      const std::string unmet = unmet_need(parse_selection(collective, *name), size, traits);
+      if (!unmet.empty() && name->starts_with(file_prefix)) throw Error(ErrorCode::unsupported, *name + " " + unmet);
+      if (unmet.empty()) add(*name);
     }
   }
   return names;

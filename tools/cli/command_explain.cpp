@@ -12,6 +12,8 @@
 #include "launcher.hpp"
 #include "measured/file_kind.hpp"
 #include "options/ranges.hpp"
+#include "schedule/registry.hpp"
+#include "schedule_file.hpp"
 #include "select/profile_search.hpp"
 
 namespace circoll::cli {
@@ -29,6 +31,7 @@ struct ExplainOptions {
   bool user_op = false;
   bool noncommutative = false;
   std::string policy = "auto";
+  std::string algorithm{};  ///< as in CIRCOLL_BCAST; empty: the policy alone decides
   std::string mpi = "auto";
   std::string program{};  ///< whose rules of the profile count, too
   std::string machine;
@@ -207,7 +210,14 @@ void explain(const ExplainOptions& options) {
       profile && !profile->found.file.empty()
           ? select::make_profile_policy(profile->found.text, profile->found.file, settings, options.program)
           : make_policy(options.policy, settings);
-  const Decision decision = policy->decide(facts);
+  // As the drop-in has it. A file leaves calls that it is not for to the policy, a name leaves them to the MPI library.
+  const bool from_file = options.algorithm.starts_with(file_prefix);
+  const auto named = options.algorithm.empty()
+                         ? nullptr
+                         : make_fixed_policy(from_file ? selection_of_file(options.algorithm)
+                                                       : parse_selection(facts.collective, options.algorithm),
+                                             settings, from_file ? policy.get() : nullptr);
+  const Decision decision = (named ? *named : *policy).decide(facts);
   print(options.json ? as_json(options, facts, decision, policy->machine(), profile)
                      : as_text(options, facts, decision, policy->machine(), profile));
 }
@@ -251,6 +261,10 @@ void add_explain(CLI::App& app, Context& /*context*/) {
   command->add_option("--policy", options->policy, "auto, model, classic, openmpi_fixed, native or file:PATH")
       ->type_name("POLICY")
       ->capture_default_str();
+  command
+      ->add_option("--algorithm", options->algorithm,
+                   "As if a variable named it (CIRCOLL_BCAST): ALGORITHM[:param=value,...], or file:PATH")
+      ->type_name("ALGORITHM");
   command->add_option("--mpi", options->mpi, "Whose profile auto goes by on one node; auto: the first that there is")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();
@@ -267,6 +281,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       "  circoll explain allreduce -p 2 --nodes 1 --bytes 4Ki --mpi openmpi\n"
       "  circoll explain allreduce -p 2 --nodes 1 --bytes 4Ki --program cg\n"
       "  circoll explain bcast -p 16 --nodes 4 --bytes 1Mi --policy file:rules.json\n"
+      "  circoll explain bcast -p 4 --bytes 1Ki --algorithm file:mine.json\n"
       "Rules are described in docs/admin/rules.md.");
   command->callback([options] { explain(*options); });
 }

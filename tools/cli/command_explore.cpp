@@ -7,8 +7,10 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
+#include "circoll/text.hpp"
 #include "commands.hpp"
 #include "options/ranges.hpp"
+#include "schedule_file.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
@@ -103,12 +105,24 @@ bool bring(std::string& page, std::string_view name, std::string_view content) {
   return true;
 }
 
+/// The schedules of a file, as the page reads its reader's own.
+std::string schedules_of(const std::string& word) {
+  std::string text;
+  for (const Schedule& schedule : read_schedule_file(word).ranks)
+    text += (text.empty() ? "[\n" : ",\n") + to_json(schedule);
+  return text + "]\n";
+}
+
 void explore(const ExploreOptions& o) {
-  const std::string place = place_of(o);
+  const bool from_file = names_file(o.id);
+  const std::string place = from_file ? "" : place_of(o);
   const std::string path = o.page.empty() ? find_page() : o.page;
   std::string page = select::read_text_file(path);
   if (!bring(page, "place", place))
     throw Error(ErrorCode::parse, fmt::format("'{}' is no page of the explorer: it has no place", path));
+  if (from_file && !bring(page, "schedules", schedules_of(o.id)))
+    throw Error(ErrorCode::parse,
+                fmt::format("'{}' is a page that takes no schedules: it is of an older release", path));
   bring(page, "home", find_documentation());
   write_file(o.output, page);
   print(fmt::format("{}: open it in a browser\n", o.output));
@@ -120,7 +134,8 @@ void add_explore(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ExploreOptions>();
   CLI::App* command =
       app.add_subcommand("explore", "Write the explorer, a page in which algorithms are stepped through and proven");
-  command->add_option("id", options->id, "The algorithm to begin with, COLLECTIVE/ALGORITHM[:param=value,...]");
+  command->add_option("id", options->id,
+                      "The algorithm to begin with, COLLECTIVE/ALGORITHM[:param=value,...]; or a file of schedules");
   command->add_option("-p,--ranks", options->size, "Number of ranks to begin with")
       ->transform(whole_number())
       ->check(options::between(Rank{1}, (Rank{1} << 31) - 1));
@@ -133,8 +148,12 @@ void add_explore(CLI::App& app, Context& /*context*/) {
       "Examples:\n"
       "  circoll explore\n"
       "  circoll explore allreduce/circulant_optimal -p 11 -o rounds.html\n"
-      "  circoll explore bcast/circulant_pipelined:segments=4 -p 20 --root 3");
-  command->callback([options] { explore(*options); });
+      "  circoll explore bcast/circulant_pipelined:segments=4 -p 20 --root 3\n"
+      "  circoll explore mine.json                                    # your own schedules");
+  command->callback([options, command] {
+    refuse_for_file(options->id, *command, {"--ranks", "--root", "--in-place"});
+    explore(*options);
+  });
 }
 
 }  // namespace circoll::cli

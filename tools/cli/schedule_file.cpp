@@ -5,14 +5,24 @@
 #include <filesystem>
 
 #include "circoll/error.hpp"
-#include "circoll/text.hpp"
 #include "lab.hpp"
 #include "measured/file_kind.hpp"
+#include "schedule/registry.hpp"
+#include "select/schedule_file.hpp"
 
 namespace circoll::cli {
+namespace {
+
+/// The path of a word, which may begin with "file:".
+std::string path_of(const std::string& word) {
+  return word.starts_with(file_prefix) ? word.substr(file_prefix.size()) : word;
+}
+
+}  // namespace
+
 bool names_file(const std::string& word) {
   std::error_code error;
-  return std::filesystem::is_regular_file(word, error);
+  return word.starts_with(file_prefix) || std::filesystem::is_regular_file(word, error);
 }
 
 void refuse_for_file(const std::string& word, const CLI::App& command, std::initializer_list<const char*> meaningless) {
@@ -25,23 +35,20 @@ void refuse_for_file(const std::string& word, const CLI::App& command, std::init
   }
 }
 
-ScheduleFile read_schedule_file(const std::string& path) {
+ScheduleFile read_schedule_file(const std::string& word) {
+  const std::string path = path_of(word);
   const std::string text = measured::read_file_of(path, {measured::FileKind::schedules});
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   ScheduleFile file{.path = path};
   try {
-    if (first != std::string::npos && text[first] == '[') {
-      file.ranks = schedules_from_json(text);
-    } else if (first != std::string::npos && text[first] == '{') {
-      file.ranks.push_back(schedule_from_json(text));
-    } else if (first != std::string::npos && text[first] == '<') {
+    if (first != std::string::npos && text[first] == '<') {
       if (lab().read_xml == nullptr)
         throw Error(ErrorCode::unsupported, "files of MSCCL are read by the lab: build with -DCIRCOLL_LAB=ON");
       lab().read_xml(text, file);
+      check_one_call(file.ranks);
     } else {
-      file.ranks = schedules_from_text(text);
+      file.ranks = select::schedules_of_file(text);
     }
-    check_one_call(file.ranks);
   } catch (const Error& error) {
     throw Error(error.code(), path + ": " + error.what());
   }
@@ -70,13 +77,21 @@ FileProof prove(const ScheduleFile& file) {
   return proof;
 }
 
-ProvenFile read_proven_file(const std::string& path) {
-  ProvenFile proven{.file = read_schedule_file(path)};
+ProvenFile read_proven_file(const std::string& word) {
+  ProvenFile proven{.file = read_schedule_file(word)};
   proven.proof = prove(proven.file);
   if (!proven.proof.verdict.proven())
-    throw Error(ErrorCode::refuted, fmt::format("{}: it is wrong ('circoll verify'): {}", path,
+    throw Error(ErrorCode::refuted, fmt::format("{}: it is wrong ('circoll verify'): {}", proven.file.path,
                                                 proven.proof.verdict.refutation->to_string()));
   return proven;
+}
+
+Selection selection_of_file(const std::string& word) {
+  static std::vector<std::shared_ptr<const Algorithm>> kept;
+  ProvenFile proven = read_proven_file(word);
+  kept.push_back(
+      select::algorithm_of(std::move(proven.file.ranks), fmt::format("{}{}", file_prefix, proven.file.path)));
+  return {.algorithm = kept.back().get(), .collective = kept.back()->collectives.front()};
 }
 
 void require_fits(const ProvenFile& file, const OperatorTraits& op) {

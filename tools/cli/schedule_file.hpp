@@ -13,7 +13,7 @@
 
 namespace circoll::cli {
 
-/// True if a word names a file that exists.
+/// True if a word names a file that exists, or begins with "file:".
 [[nodiscard]] bool names_file(const std::string& word);
 
 /// Throws Error(invalid_argument) if a word names a file and one of these options was given. A file of schedules makes
@@ -36,7 +36,7 @@ struct ScheduleFile {
 /// Throws Error with the file and the line. Its code is parse, or unsupported for XML without the lab. It is
 /// invalid_argument unless the schedules are of ranks 0 .. p-1 of one call, with the caller's buffers as MPI defines
 /// them.
-[[nodiscard]] ScheduleFile read_schedule_file(const std::string& path);
+[[nodiscard]] ScheduleFile read_schedule_file(const std::string& word);
 
 /// The proof of a file. A refutation names the place in the file, if steps have one.
 using FileProof = GivenProof;
@@ -49,7 +49,11 @@ struct ProvenFile {
 };
 /// Reads a file and proves it, for commands that execute or price it. Throws Error(refuted) with file, rank and step
 /// if it is wrong, and as read_schedule_file().
-[[nodiscard]] ProvenFile read_proven_file(const std::string& path);
+[[nodiscard]] ProvenFile read_proven_file(const std::string& word);
+
+/// The algorithm that a file has, beside those of the registry. It lives as long as the process. Throws as
+/// read_proven_file().
+[[nodiscard]] Selection selection_of_file(const std::string& word);
 
 /// Throws Error(unsupported) if the schedules of a file are not for an operator.
 void require_fits(const ProvenFile& file, const OperatorTraits& op);

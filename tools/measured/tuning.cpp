@@ -13,6 +13,7 @@
 #include "circoll/select.hpp"
 #include "facts/text.hpp"
 #include "measured/cells.hpp"
+#include "schedule/registry.hpp"
 
 namespace circoll {
 
@@ -23,6 +24,7 @@ bool usable(const Timed& time, const RuleOperator& measured, std::string_view li
   if (time.algorithm == "native") return true;
   if (library_of(time.algorithm) != library) return false;
   if (time.algorithm == "auto" || !library.empty()) return true;
+  if (time.algorithm.starts_with(file_prefix)) return false;  // no rule may name one
   const Selection selection = parse_selection(time.collective, time.algorithm);
   // No policy may do this (docs/admin/rules.md), although a call that names the algorithm may.
   if (traits_of(time.collective).sizes == SizesKnown::to_pairs && !selection.algorithm->guarantees.direct) return false;

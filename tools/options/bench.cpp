@@ -126,7 +126,7 @@ void add_bench_options(CLI::App& app, BenchWords& words) {
   app.add_option("--algorithm", words.algorithms,
                  "native, auto, all, or names with parameters (name:segments=4,relabel=8), "
                  "of one collective where it is written before them (scatter/linear), of the MPI library itself "
-                 "after its name (openmpi/ring:segment=64Ki)")
+                 "after its name (openmpi/ring:segment=64Ki), or your own schedules in a file (file:tt.json)")
       ->type_name("ALGORITHM")
       ->capture_default_str();
   app.add_flag("--native-algorithms", words.native_algorithms,

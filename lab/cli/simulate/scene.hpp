@@ -32,6 +32,7 @@ struct Scene {
 /// All options, as they are given.
 struct SimulateOptions {
   std::string what;
+  std::vector<std::string> files;  ///< of schedules, ranked beside `what`
   std::vector<Rank> sizes;
   std::vector<Count> bytes{1024};
   Rank root = 0;
