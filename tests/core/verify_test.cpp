@@ -82,6 +82,36 @@ TEST(Refutations, AreOfTheSmallestSize) {
   EXPECT_EQ(some[0].instances, 2);
 }
 
+TEST(Refutations, AreFoundForValuesThatAreNoDefaults) {
+  static const Algorithm broken{
+      .collectives = {Collective::bcast},
+      .name = "broken",
+      .params = {{.name = "fanout", .minimum = 1, .maximum = 8, .fallback = 1, .summary = "wrong from 7 on"}},
+      .cost =
+          [](const Shape& shape) {
+            return Cost{.rounds = shape.size - 1, .sent = shape.size - 1, .received = shape.size > 1 ? 1 : 0};
+          },
+      .path = [](const Shape& s) { return CriticalPath{.one_way = s.size - 1, .one_way_volume = s.size - 1}; },
+      .build =
+          [](Builder& b) {
+            for (Rank r = 1; r < b.size(); ++r) {
+              const bool forgotten = b.param("fanout", 1) == 7 && r == 2;
+              if (b.rank() == 0 && !forgotten) b.send(r, b.output());
+              if (b.rank() == r && !forgotten) b.recv(0, b.output());
+              b.next_round();
+            }
+          },
+  };
+  const VerifyRange range{.first = 2, .last = 5, .roots = {0}};
+  const RangeVerdict sampled = verify_range({{&broken, Collective::bcast, {}}}, range).front();
+  ASSERT_TRUE(sampled.refutation.has_value());
+  EXPECT_EQ(sampled.refutation->size, 3);
+  EXPECT_EQ(sampled.refutation->params, (Params{{"fanout", 7}}));
+  const RangeVerdict given = verify_range({{&broken, Collective::bcast, {{"fanout", 3}}}}, range).front();
+  EXPECT_FALSE(given.refutation.has_value());
+  EXPECT_EQ(given.instances, 4);
+}
+
 // Sanitizers make every access slow, so their builds try fewer p, but not fewer algorithms.
 #ifdef CIRCOLL_SANITIZED
 constexpr Rank last_size = 12;
