@@ -131,6 +131,16 @@ std::string exit_status() {
          "2: an option, a name or a value is wrong.\n";
 }
 
+std::string environment_section() {
+  std::string text = ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n";
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    text +=
+        fmt::format(".It Ev {} = Ar {}\n{}\nThe default is {}.\n", argument(variable.name), argument(variable.values),
+                    prose(sentence(std::string(variable.summary))), escaped(variable.fallback));
+  }
+  return text + ".El\n";
+}
+
 /// The page of circoll itself: its commands and the environment.
 std::string manual_page(const CLI::App& app) {
   const Footer footer(app.get_footer());
@@ -141,13 +151,7 @@ std::string manual_page(const CLI::App& app) {
     text += fmt::format(".It Xr circoll-{} 1\n{}\n", command->get_name(), prose(sentence(command->get_description())));
   }
   text += ".El\n.Pp\nThe options are these.\n" + manual_options(app);
-  text += ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n";
-  for (const EnvironmentVariable& variable : environment_variables()) {
-    text +=
-        fmt::format(".It Ev {} = Ar {}\n{}\nThe default is {}.\n", argument(variable.name), argument(variable.values),
-                    prose(sentence(std::string(variable.summary))), escaped(variable.fallback));
-  }
-  return text + ".El\n" + exit_status() + examples_of(footer);
+  return text + environment_section() + exit_status() + examples_of(footer);
 }
 
 /// The page of one of its commands.
@@ -158,6 +162,7 @@ std::string manual_page_of(const CLI::App& command) {
   text += fmt::format(".Sh DESCRIPTION\n{}\n", prose(sentence(command.get_description())));
   if (!footer.sentences.empty()) text += ".Pp\n" + prose(footer.sentences);
   text += ".Pp\nThe options are these.\n" + manual_options(command);
+  if (command.get_name() == "run") text += environment_section();  // where a user looks for them
   return text + exit_status() + examples_of(footer) + ".Sh SEE ALSO\n.Xr circoll 1\n";
 }
 

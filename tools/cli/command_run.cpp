@@ -127,7 +127,7 @@ void add_run(CLI::App& app, Context& /*context*/) {
       "  mpirun -np 4 circoll run -- ./program its arguments\n"
       "  CIRCOLL_REPORT=1 CIRCOLL_ALLREDUCE=circulant mpirun -np 4 circoll run -- python3 script.py\n"
       "  circoll run --compare --np 4 -- ./program its arguments\n"
-      "The environment says which algorithms serve which collectives: see docs/user/environment.md.");
+      "The environment says which algorithms serve which collectives: see 'man circoll-run'.");
   command->callback([options, command] {
     if (options->compare) return run_compared(*options);
     for (const char* name :

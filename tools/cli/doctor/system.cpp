@@ -83,7 +83,7 @@ Diagnoses examine_environment() {
   for (const std::string& name : unknown_environment_variables()) {
     const std::string meant = nearest_variable(name);
     add_wrong(findings, "variables", name + " is set and is not one of Circoll's",
-              meant.empty() ? "unset it; docs/user/environment.md lists those that there are"
+              meant.empty() ? "unset it; 'man circoll-run' lists those that there are"
                             : "unset it, or was " + meant + " meant?");
   }
   for (const EnvironmentVariable& variable : environment_variables()) {
