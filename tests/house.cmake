@@ -24,7 +24,9 @@ if(NOT CIRCOLL_SANITIZE)
   # The commands of README really run, with two ranks of Open MPI.
   if(TARGET circoll_dropin_openmpi)
     add_test(NAME readme_commands COMMAND python3 ${words}/readme_test.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-    set_tests_properties(readme_commands PROPERTIES LABELS house TIMEOUT 900 RUN_SERIAL ON SKIP_RETURN_CODE 77)
+    # So do those of the road from a Python script to a program, with four.
+    add_test(NAME own_schedule COMMAND python3 ${words}/own_schedule_test.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    set_tests_properties(readme_commands own_schedule PROPERTIES LABELS house TIMEOUT 900 RUN_SERIAL ON SKIP_RETURN_CODE 77)
   endif()
 endif()
 

@@ -4,6 +4,7 @@ Every line of a code block that begins with a command of Circoll, or starts one,
 its own for each page, in their order. There `circoll` only reads its command line (--dry-run), but for commands that need neither
 MPI nor much time, which really run. Launchers run what they would start, once. What a line is left out for stands in LEFT_OUT.
 """
+import functools
 import os
 import pathlib
 import re
@@ -50,6 +51,11 @@ exec "$@"
 STUBS["mpiexec"] = STUBS["srun"] = STUBS["mpirun"]
 STUBS["your-program"] = STUBS["program"]
 RULES = '{"circoll_rules": 1, "allreduce": [{"use": "ring"}]}\n'
+
+
+@functools.cache
+def schedules_of_bcast():
+    return subprocess.run([circoll, "show", "bcast/binomial", "-p", "4", "--format", "json"], capture_output=True, text=True, check=True).stdout
 
 
 def lines_of_page(path):
@@ -100,6 +106,8 @@ def check_page(name, lines, work):
     for stub in ("program", "your-program"):
         make(here, stub, STUBS[stub])
     (here / "rules.json").write_text(RULES)
+    for schedules in ("tt.json", "mine.json"):  # what a script of the reader writes
+        (here / schedules).write_text(schedules_of_bcast())
     environment = {**os.environ, "PATH": f"{work / 'bin'}:{os.environ['PATH']}", "REAL_CIRCOLL": str(circoll), "COMMANDS_LOG": os.devnull,
                    "REAL_COMMANDS": " ".join(sorted(REAL)), "ONLY_READ": "|".join(ONLY_READ), "CIRCOLL_PROFILE": "off", "HOME": str(here)}
     wrong, count = [], 0
