@@ -5,7 +5,9 @@
 
 namespace circoll {
 
-int probe_steps(Rank hosts) { return hosts < 2 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(hosts) - 1)); }
+int probe_steps(Rank hosts) {
+  return hosts < 2 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(hosts) - 1));
+}
 
 Rank probe_partner(Rank host, int step, Rank hosts) {
   const Rank partner = host ^ (Rank{1} << step);
@@ -13,7 +15,7 @@ Rank probe_partner(Rank host, int step, Rank hosts) {
 }
 
 double probe_seconds(Rank hosts) {
-  constexpr double all_s = 16e-3, least_s = 3e-3, most_s = 6e-3;
+  constexpr double all_s = 12e-3, least_s = 3e-3, most_s = 4e-3;
   return std::clamp(all_s / std::max(probe_steps(hosts), 1), least_s, most_s);
 }
 

@@ -16,7 +16,7 @@ namespace circoll {
 [[nodiscard]] int probe_steps(Rank hosts);
 /// The host with which a host times messages in a step; -1: it rests. In some step every host has one.
 [[nodiscard]] Rank probe_partner(Rank host, int step, Rank hosts);
-/// The time of a step. All steps together take 16 ms on 16 hosts, and 30 ms on 1000.
+/// The time of a step. All steps together take 12 ms on 16 hosts, and 30 ms on 1000.
 [[nodiscard]] double probe_seconds(Rank hosts);
 
 /// The sizes of messages that are timed. The first tells the latency, the others the time per byte.

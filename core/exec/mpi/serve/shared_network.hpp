@@ -15,7 +15,7 @@ struct SharedNetwork {
   std::optional<NetworkNumbers> numbers{};  ///< nothing: the model keeps its default machine
   /// At rank 0, of several nodes: the numbers and where they come from, or why there are none.
   std::string origin{};
-  std::string complaint{};                  ///< at rank 0: what a user must know; empty: nothing
+  std::string complaint{};  ///< at rank 0: what a user must know; empty: nothing
 };
 
 /// Rank 0 takes the numbers from the file that an earlier job has kept. If there is none, one rank of each host times
