@@ -1,5 +1,5 @@
-// A line through measured times, and the network's part of a machine. circoll calibrate uses them, and so does the
-// drop-in where a job starts on a network that nobody has measured (model/probe.hpp).
+// A line through measured times, and the network's part of a machine. circoll calibrate uses both. So does the drop-in
+// where a job starts on a network that nobody has measured (model/probe.hpp).
 #pragma once
 
 #include <optional>
@@ -38,8 +38,7 @@ struct NetworkNumbers {
   double f_beta = 1;
 };
 
-/// alpha and beta by the line of exchanges, f_alpha and f_beta by the ratio of that of messages one way to it. Throws
-/// as fit_line.
+/// alpha and beta by the line of exchanges. f_alpha and f_beta are the ratios of the other line to it.
 [[nodiscard]] NetworkNumbers numbers_of(const Line& exchange, const Line& one_way);
 
 /// The same of few and short samples. Where noise leaves no latency, the shortest messages give one. Where noise leaves

@@ -29,7 +29,7 @@ struct Trial {
   bool counts = true;    ///< false: it makes the connection only
 };
 
-/// The trials of a host that leads its pairs. They are short ones, one of 4 KiB, and the longest for which time is left.
+/// The trials of a host that leads its pairs. They are short ones, one of 4 KiB, and the longest that the time allows.
 class ProbePlan {
  public:
   explicit ProbePlan(double step_s) : step_s_(step_s) {}

@@ -1,5 +1,5 @@
-// The measurement at the start of a job, as a schedule of all hosts in the simulator: it takes at most 20 ms on 16 hosts
-// and 50 ms on 1000.
+// The measurement at the start of a job, as a schedule of all hosts in the simulator. It takes at most 20 ms on 16
+// hosts and 50 ms on 1000.
 #include <gtest/gtest.h>
 
 #include <algorithm>

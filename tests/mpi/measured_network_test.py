@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as scratch:
     network, machines, warnings = launch(3, *hosts, "CIRCOLL_MEASURE=off")
     expect(network == "none, since CIRCOLL_MEASURE is off" and machines == {"default"}, "the report says so", network, str(machines))
 
-    # The first job measures, and the second one reads; sub-communicators have the same numbers on all ranks, or the program would fail.
+    # The first job measures, and the second one reads. If ranks had other numbers, the program would fail.
     network, machines, warnings = launch(3, *hosts)
     expect(network.startswith("alpha ") and MEASURED + "3 hosts in " in network and "kept in " in network and not warnings,
            "the first job measures", network, str(warnings))

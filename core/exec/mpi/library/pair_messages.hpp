@@ -1,5 +1,5 @@
-// Messages between two ranks that are timed: by circoll-bench --calibrate at length, and for some milliseconds where a
-// job starts (serve/shared_network.hpp).
+// Messages between two ranks that are timed. circoll-bench --calibrate does so at length. Where a job starts,
+// serve/shared_network.hpp does so for some milliseconds.
 #pragma once
 
 #include <mpi.h>

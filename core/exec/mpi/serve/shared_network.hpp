@@ -1,4 +1,4 @@
-// The numbers of the network between the hosts of a job, which are kept or measured, and the same on all ranks.
+// The numbers of the network between hosts. They are kept or measured, and the same on all ranks.
 #pragma once
 
 #include <mpi.h>
@@ -24,8 +24,8 @@ struct SharedNetwork {
 /// measured. `node_of`: the node of each rank, the same on all ranks. On one node nothing is done.
 [[nodiscard]] SharedNetwork share_network(MPI_Comm comm, std::span<const Rank> node_of);
 
-/// What messages between the first ranks of nodes have told; nothing at other ranks than 0, or if MPI fails. `leaders`
-/// are those ranks in the order of nodes.
+/// Times messages between the first ranks of nodes, which are `leaders` in the order of nodes. Nothing at other ranks
+/// than 0, or if MPI fails.
 [[nodiscard]] std::optional<NetworkNumbers> measure_network(MPI_Comm comm, int rank, std::span<const int> leaders);
 
 }  // namespace circoll::mpi
