@@ -42,6 +42,9 @@ constexpr std::array variables{
         "run; alone it means that policy."},
     EnvironmentVariable{"CIRCOLL_MACHINE", "FILE", "the default machine",
                         "Drop-in: the machine file of predicted times, as circoll calibrate writes it."},
+    EnvironmentVariable{"CIRCOLL_MEASURE", "auto | off", "auto",
+                        "Drop-in and circoll-bench: a job on several hosts measures their network for auto when it "
+                        "starts, or takes the numbers that an earlier job has kept; off: neither."},
     EnvironmentVariable{"CIRCOLL_ALLOW_RANK_DIVERGENCE", "0 | 1", "0",
                         "Drop-in: 1 admits algorithms that may give ranks different bits of a floating-point sum."},
     EnvironmentVariable{"CIRCOLL_SERVE_AFTER", "NUMBER", "1024",

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <thread>
@@ -72,6 +73,14 @@ void replace_file(const std::string& path, const std::string& text) {
 std::string directory_of(const std::string& file) {
   const std::string directory = std::filesystem::path(file).parent_path().string();
   return directory.empty() ? "." : directory;
+}
+
+std::optional<std::string> user_directory(const char* variable, const std::string& below_home) {
+  if (const char* const named = std::getenv(variable); named != nullptr && *named == '/') return named;
+  if (const char* const home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return std::string(home) + "/" + below_home;
+  }
+  return std::nullopt;
 }
 
 }  // namespace circoll

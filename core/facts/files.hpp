@@ -1,8 +1,9 @@
-// Descriptors of files that are closed with their object, and files that several processes write, each as a whole.
+// Descriptors that are closed with their object, files that several processes write, and the user's directories.
 #pragma once
 
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -54,5 +55,9 @@ void replace_file(const std::string& path, const std::string& text);
 
 /// The directory of a file; "." for a name without one.
 [[nodiscard]] std::string directory_of(const std::string& file);
+
+/// The user's directory that a variable of XDG names, or `below_home` in the home directory. Nothing if there is
+/// neither. Variables without an absolute path are ignored, as XDG demands.
+[[nodiscard]] std::optional<std::string> user_directory(const char* variable, const std::string& below_home);
 
 }  // namespace circoll

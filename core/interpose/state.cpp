@@ -11,6 +11,7 @@
 #include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/library/base.hpp"
+#include "exec/mpi/serve/shared_network.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "facts/environment.hpp"
 #include "facts/text.hpp"
@@ -90,8 +91,9 @@ void State::begin() noexcept {
   try {
     if (!asked_.exchange(true)) agree();
     if (serves_any()) expect_devices();
-    use_profile();
     if (serves_any()) (void)mpi::share_world();
+    use_network();
+    use_profile();
     wrap_calls();
     program_begins();
   } catch (...) {
@@ -295,7 +297,23 @@ void State::use_profile() {
   if (select::read_profile_head(shared.text, shared.file).find_program(shared.program) != nullptr) {
     profile_ += ", with rules for " + shared.program;
   }
-  const Policy& policy = keep(select::make_profile_policy(shared.text, shared.file, options_, shared.program));
+  replace_automatic(select::make_profile_policy(shared.text, shared.file, options_, shared.program));
+}
+
+void State::use_network() {
+  if (!alike_ || automatic_ == nullptr || mpi::shared_world() == nullptr) return;
+  const auto& node_of = mpi::shared_world()->placement().node_of;
+  if (node_of == nullptr) return;
+  const mpi::SharedNetwork shared = mpi::share_network(mpi::shared_world()->comm(), *node_of);
+  if (!shared.complaint.empty()) warn(shared.complaint);
+  network_ = shared.origin;
+  if (!shared.numbers) return;
+  options_.machine = with_network(std::move(options_.machine), *shared.numbers, "measured network");
+  replace_automatic(make_policy("auto", options_));
+}
+
+void State::replace_automatic(std::unique_ptr<const Policy> made) {
+  const Policy& policy = keep(std::move(made));
   for (const Collective collective : all_collectives) {
     const mpi::InternedChoice*& choice = choices_[static_cast<std::size_t>(collective)];
     if (choice == mpi::intern(collective, *automatic_)) choice = mpi::intern(collective, policy);

@@ -56,6 +56,9 @@ class State {
     wrap_calls();
   }
 
+  /// Gives "auto" the numbers of the network, if the job has several hosts. All ranks of MPI_COMM_WORLD call this in
+  /// MPI_Init, after share_world(), and never later.
+  void use_network();
   /// Gives the calls that "auto" serves to the machine's profile, if rank 0 finds one. All ranks of MPI_COMM_WORLD call
   /// this in MPI_Init, and never later, when calls may be under way.
   void use_profile();
@@ -103,6 +106,8 @@ class State {
   /// known where one speaks of them.
   void do_without(const std::vector<int>& absent, int size);
   void go_native();
+  /// Gives the calls that "auto" has served to another policy, in its place.
+  void replace_automatic(std::unique_ptr<const Policy> policy);
   void read_choices();
   /// Calls of a collective on a communicator before one is served.
   [[nodiscard]] int read_serve_after() const;
@@ -135,6 +140,7 @@ class State {
   std::vector<Selection> of_files_;    ///< algorithms that stand in files, where a policy decides otherwise
   const Policy* automatic_ = nullptr;  ///< the policy "auto" of the environment; nullptr if it is another
   std::string profile_;                ///< the file of the profile in use, or why there is none
+  std::string network_;                ///< where the numbers of the network come from, or why there are none
   bool learns_ = false;                ///< the policy is "learn"
   std::string report_;                 ///< of report_setting(): "1" and "short" go to stderr
   std::string trace_file_;

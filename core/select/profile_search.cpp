@@ -1,11 +1,11 @@
 #include "select/profile_search.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include "circoll/error.hpp"
 #include "facts/environment.hpp"
+#include "facts/files.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::select {
@@ -15,13 +15,6 @@ namespace fs = std::filesystem;
 
 /// More files than any machine needs. A directory may hold other files, too.
 constexpr std::size_t most_files = 256;
-
-/// An absolute path from a variable of another program. Other paths are ignored, as XDG demands.
-std::optional<std::string> absolute(const char* name) {
-  const char* const value = std::getenv(name);
-  if (value == nullptr || *value != '/') return std::nullopt;
-  return std::string(value);
-}
 
 /// The profiles of a directory in the order in which they are tried.
 std::vector<std::string> files_in(const std::string& directory, const ProfileKey& key) {
@@ -111,10 +104,8 @@ ProfileSetting profile_setting() {
 }
 
 std::optional<std::string> user_profiles() {
-  const std::string below = "/circoll/profiles";
-  if (const auto config = absolute("XDG_CONFIG_HOME")) return *config + below;
-  if (const auto home = absolute("HOME")) return *home + "/.config" + below;
-  return std::nullopt;
+  const auto config = user_directory("XDG_CONFIG_HOME", ".config");
+  return config ? std::optional(*config + "/circoll/profiles") : std::nullopt;
 }
 
 std::vector<std::string> profile_directories() {

@@ -59,6 +59,15 @@ TEST(Report, SaysWhyRanksAgreeAboutDeviceMemory) {
   EXPECT_EQ(json::parse(Report(facts).json()).at("device_memory"), facts.devices);
 }
 
+TEST(Report, NamesTheNetworkBetweenHosts) {
+  RunFacts facts = two_ranks();
+  EXPECT_TRUE(json::parse(Report(facts).json()).at("network").is_null());
+  EXPECT_EQ(Report(facts).text().find("network:"), std::string::npos);
+  facts.network = "alpha 62 us; from FILE";
+  EXPECT_NE(Report(facts).text().find("network: alpha 62 us; from FILE"), std::string::npos);
+  EXPECT_EQ(json::parse(Report(facts).json()).at("network"), facts.network);
+}
+
 TEST(Report, SaysHowMessagesGoInsideNodes) {
   RunFacts facts = two_ranks();
   const auto line = [&] {

@@ -20,6 +20,10 @@ function(tools_tests)
              $<TARGET_FILE:circoll_bench_${name}> $<TARGET_FILE:all_collectives_${name}>)
   endif()
 
+  # A job on several hosts measures their network.
+  mpi_test(dropin_${name}_measured_network 300 SERIAL COMMAND python3 ${here}/measured_network_test.py ${name}
+           ${dropin} ${yield} ${cli} $<TARGET_FILE:all_collectives_${name}>)
+
   # The report of circoll-bench about a run of its own.
   mpi_test(bench_${name} 450 SERIAL ENVIRONMENT ${${name}_environment} COMMAND python3
            ${here}/bench_test.py $<TARGET_FILE:circoll_bench_${name}> ${${name}_launch})

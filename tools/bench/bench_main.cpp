@@ -7,6 +7,8 @@
 
 #include "calibrate.hpp"
 #include "circoll/error.hpp"
+#include "exec/mpi/comm/placement.hpp"
+#include "exec/mpi/serve/shared_network.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "native/algorithms.hpp"
 #include "table.hpp"
@@ -24,6 +26,19 @@ int calibrate(const Options& options, int rank) {
   std::printf("%zu samples in %s; circoll calibrate %s -o machine.json makes a machine of them\n",
               calibration.samples.size(), options.calibrate.c_str(), options.calibrate.c_str());
   return 0;
+}
+
+/// Gives "auto" the numbers of the network between several hosts, as under the drop-in.
+void use_network(Options& options, int rank, int size) {
+  if (options.policy != "auto" || !options.machine.empty()) return;
+  std::vector<mpi::RankLocation> ranks;
+  if (mpi::gather_locations(MPI_COMM_WORLD, rank, size, &ranks) != MPI_SUCCESS) return;
+  const std::vector<Rank> node_of = mpi::nodes_of(ranks);
+  const mpi::SharedNetwork network = mpi::share_network(MPI_COMM_WORLD, node_of);
+  if (rank == 0 && !network.complaint.empty()) std::fprintf(stderr, "circoll-bench: %s\n", network.complaint.c_str());
+  if (!network.numbers) return;
+  options.network = network.numbers;
+  if (rank == 0) std::printf("# the network has %s\n", network.origin.c_str());
 }
 
 /// Lets "auto" go by the machine's profile, as under the drop-in. Then the policy is named after it, so that nobody
@@ -68,6 +83,7 @@ int run(Options options, int rank, int size) {
     throw Error(ErrorCode::invalid_argument, "--spread needs a start by the clock: --sync clock");
   }
   const std::vector<AskedCell> all_asked = asked_cells(options);
+  use_network(options, rank, size);
   use_profile(options, rank);
   if (options.guidelines) return measure_guidelines(options, rank, size);
   StartLine line(MPI_COMM_WORLD, options.sync);

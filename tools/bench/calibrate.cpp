@@ -16,6 +16,7 @@
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/comm/placement.hpp"
+#include "exec/mpi/library/pair_messages.hpp"
 #include "facts/median.hpp"
 
 namespace circoll::bench {
@@ -90,47 +91,16 @@ class TimedPair {
   int peer_;
 };
 
-/// The buffers of a pair's messages.
-class Messages {
- public:
-  explicit Messages(const TimedPair& pair)
-      : pair_(pair), send_(static_cast<std::size_t>(largest_bytes), 1), recv_(send_.size()) {}
-
-  /// A message each way at once, as a round of a schedule sends them.
-  void exchange(Count bytes) {
-    std::array<MPI_Request, 2> requests{};
-    must(PMPI_Irecv(recv_.data(), static_cast<int>(bytes), MPI_BYTE, pair_.peer(), tag, MPI_COMM_WORLD, &requests[0]));
-    must(PMPI_Isend(send_.data(), static_cast<int>(bytes), MPI_BYTE, pair_.peer(), tag, MPI_COMM_WORLD, &requests[1]));
-    must(PMPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE));
-  }
-
-  /// There and back.
-  void ping_pong(Count bytes) {
-    const auto send = [&] {
-      must(PMPI_Send(send_.data(), static_cast<int>(bytes), MPI_BYTE, pair_.peer(), tag, MPI_COMM_WORLD));
-    };
-    if (pair_.first()) send();
-    must(PMPI_Recv(recv_.data(), static_cast<int>(bytes), MPI_BYTE, pair_.peer(), tag, MPI_COMM_WORLD,
-                   MPI_STATUS_IGNORE));
-    if (!pair_.first()) send();
-  }
-
- private:
-  static constexpr int tag = 2;
-
-  const TimedPair& pair_;
-  std::vector<char> send_, recv_;
-};
-
 void measure_pair(int rank, int peer, bool inside, std::vector<Sample>& samples) {
   const TimedPair pair(rank, peer);
-  Messages messages(pair);
+  constexpr int tag = 2;
+  mpi::PairMessages messages(MPI_COMM_WORLD, pair.peer(), tag, largest_bytes);
   for (const Count bytes : sizes()) {
-    const double both = pair.time([&] { messages.exchange(bytes); });
+    const double both = pair.time([&] { must(messages.exchange(bytes)); });
     samples.push_back(
         {.kind = inside ? SampleKind::node_exchange : SampleKind::exchange, .bytes = bytes, .seconds = both});
     if (inside) continue;
-    const double there_and_back = pair.time([&] { messages.ping_pong(bytes); });
+    const double there_and_back = pair.time([&] { must(messages.ping_pong(bytes, pair.first())); });
     samples.push_back({.kind = SampleKind::ping_pong, .bytes = bytes, .seconds = there_and_back / 2});
   }
 }

@@ -199,7 +199,9 @@ std::string result_against_native(Workload& work, const Runner& run, bool exact)
 }  // namespace
 
 PolicyOptions policy_options(const Options& options) {
-  return {.machine = options.machine.empty() ? default_machine() : measured::read_machine_file(options.machine)};
+  Machine machine = options.machine.empty() ? default_machine() : measured::read_machine_file(options.machine);
+  if (options.network) machine = with_network(std::move(machine), *options.network, "measured network");
+  return {.machine = std::move(machine)};
 }
 
 void set_counts(mpi::Call& call, const std::vector<Count>& counts, const std::vector<Count>& displs) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "circoll/types.hpp"
+#include "model/fit.hpp"
 #include "options/bench.hpp"
 #include "start_line.hpp"
 
@@ -26,7 +27,8 @@ struct Options : options::BenchValues {
   Op op = Op::bor;
   Sync sync = Sync::automatic;
   Buffers buffers = Buffers::reuse;
-  std::string profile;  ///< the text of the profile that "auto" goes by, if `policy` names one
+  std::optional<NetworkNumbers> network;  ///< of the hosts; nothing: those of the machine
+  std::string profile;                    ///< the text of the profile that "auto" goes by, if `policy` names one
 };
 
 /// The algorithm of a collective that a word of --algorithm names, with its parameters, or nothing. NAME is that of

@@ -16,15 +16,6 @@
 namespace circoll {
 namespace {
 
-struct MeasuredPoint {
-  double bytes;
-  double seconds;
-};
-
-double error_of(const MeasuredPoint& point, double intercept, double slope) {
-  return std::abs(intercept + slope * point.bytes - point.seconds) / point.seconds;
-}
-
 /// Medians by size.
 std::map<Count, double> medians_of(const std::vector<Sample>& samples, SampleKind kind) {
   std::map<Count, std::vector<double>> by_size;
@@ -53,12 +44,6 @@ SlowExchange slow_exchange_of(const std::vector<Sample>& samples, const Line& li
   }
   if (!factors.empty()) found.factor = median(factors);
   return found;
-}
-
-double sum_of_errors(const std::vector<MeasuredPoint>& points, double intercept, double slope) {
-  double sum = 0;
-  for (const MeasuredPoint& point : points) sum += error_of(point, intercept, slope);
-  return sum;
 }
 
 /// Combining few bytes takes no longer than the messages' times differ.
@@ -144,48 +129,16 @@ void fit_ways(const Calibration& calibration, Fit* fit) {
 }  // namespace
 
 Line fit_line(const std::vector<Sample>& samples, SampleKind kind) {
-  std::map<Count, std::vector<double>> by_size;
+  std::vector<TimedBytes> times;
   for (const Sample& sample : samples) {
-    if (sample.kind != kind) continue;
-    require(sample.seconds > 0 && std::isfinite(sample.seconds) && sample.bytes >= 0,
-            "measured times are positive, and sizes not negative");
-    by_size[sample.bytes].push_back(sample.seconds);
+    if (sample.kind == kind) times.push_back({.bytes = sample.bytes, .seconds = sample.seconds});
   }
-  if (by_size.size() < 2) {
+  const auto differs = [&](const TimedBytes& one) { return one.bytes != times.front().bytes; };
+  if (std::ranges::none_of(times, differs)) {
     throw Error(ErrorCode::invalid_argument,
                 "samples of at least two sizes are needed of " + std::string(to_string(kind)));
   }
-  std::vector<MeasuredPoint> points;
-  points.reserve(by_size.size());
-  for (const auto& [bytes, seconds] : by_size) points.push_back({static_cast<double>(bytes), median(seconds)});
-  // The sum of weighted absolute deviations is convex and piecewise linear in the two coefficients: a least one lies
-  // where two deviations vanish, or one and a coefficient. So few points allow to try them all.
-  Line best;
-  double least = INFINITY;
-  const auto attempt = [&](double intercept, double slope) {
-    if (!(intercept >= 0) || !(slope >= 0)) return;
-    const double sum = sum_of_errors(points, intercept, slope);
-    if (sum < least) {
-      least = sum;
-      best.intercept_s = intercept;
-      best.slope_s_per_byte = slope;
-    }
-  };
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    attempt(points[i].seconds, 0);
-    if (points[i].bytes > 0) attempt(0, points[i].seconds / points[i].bytes);
-    for (std::size_t j = i + 1; j < points.size(); ++j) {
-      const double slope = (points[j].seconds - points[i].seconds) / (points[j].bytes - points[i].bytes);
-      attempt(points[i].seconds - slope * points[i].bytes, slope);
-    }
-  }
-  std::vector<double> errors;
-  errors.reserve(points.size());
-  for (const MeasuredPoint& point : points) errors.push_back(error_of(point, best.intercept_s, best.slope_s_per_byte));
-  best.samples = points.size();
-  best.median_error = median(errors);
-  best.largest_error = *std::ranges::max_element(errors);
-  return best;
+  return fit_line(times);
 }
 
 Fit fit_machine(const Calibration& calibration) {
@@ -194,11 +147,12 @@ Fit fit_machine(const Calibration& calibration) {
           .ping_pong = fit_line(calibration.samples, SampleKind::ping_pong),
           .reduction = fit_line(calibration.samples, SampleKind::reduction)};
   fit.machine.name = calibration.name;
-  fit.machine.alpha_s = fit.exchange.intercept_s;
-  fit.machine.beta_s_per_byte = fit.exchange.slope_s_per_byte;
+  const NetworkNumbers numbers = numbers_of(fit.exchange, fit.ping_pong);
+  fit.machine.alpha_s = numbers.alpha_s;
+  fit.machine.beta_s_per_byte = numbers.beta_s_per_byte;
   fit.machine.gamma_s_per_byte = fit.reduction.slope_s_per_byte;
-  fit.machine.f_alpha = fit.ping_pong.intercept_s / fit.exchange.intercept_s;
-  fit.machine.f_beta = fit.ping_pong.slope_s_per_byte / fit.exchange.slope_s_per_byte;
+  fit.machine.f_alpha = numbers.f_alpha;
+  fit.machine.f_beta = numbers.f_beta;
   const bool nodes = std::ranges::any_of(calibration.samples,
                                          [](const Sample& sample) { return sample.kind == SampleKind::node_exchange; });
   if (nodes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "circoll/model.hpp"
+#include "model/fit.hpp"
 
 namespace circoll {
 
@@ -58,15 +59,6 @@ struct Calibration {
 [[nodiscard]] Calibration calibration_from_json(std::string_view json, const std::string& source);
 [[nodiscard]] std::string to_json(const Calibration& calibration);  ///< the text that calibration_from_json reads
 
-/// A line seconds = intercept_s + bytes * slope_s_per_byte, and how far the samples are from it.
-struct Line {
-  double intercept_s = 0;       ///< >= 0: the time of nothing
-  double slope_s_per_byte = 0;  ///< >= 0
-  std::size_t samples = 0;      ///< sizes that the line was fitted to, each by its median
-  double median_error = 0;      ///< |predicted - measured| / measured, median over the samples
-  double largest_error = 0;     ///< the largest of the same
-};
-
 /// Long messages that take much longer when they are exchanged than one way.
 struct SlowExchange {
   double factor = 1;     ///< median of measured time by that of the fitted line of exchanges
@@ -83,9 +75,8 @@ struct Fit {
   SlowExchange slow_exchange{};         ///< which `exchange` does not have, and sim::LogGops may have
 };
 
-/// The line with non-negative coefficients that has the least sum of |predicted - measured| / measured. Errors are
-/// relative, so that short messages count as much as long ones, and not squared, so that outliers pull little. Throws
-/// Error(invalid_argument) unless there are samples of two sizes, all with positive times.
+/// The line through the samples of a kind. Throws Error(invalid_argument) unless there are samples of two sizes, all
+/// with positive times.
 [[nodiscard]] Line fit_line(const std::vector<Sample>& samples, SampleKind kind);
 
 /// Fits a machine to samples. Exchanges give alpha and beta, the ratio of ping-pongs to exchanges f_alpha and f_beta,

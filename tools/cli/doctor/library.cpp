@@ -14,6 +14,7 @@
 #include "measured/file_kind.hpp"
 #include "process.hpp"
 #include "processors.hpp"
+#include "select/network.hpp"
 #include "select/text_file.hpp"
 #include "tune/launches.hpp"
 
@@ -176,6 +177,34 @@ Diagnoses findings_of(const select::FoundProfile& found, const std::string& libr
   return findings;
 }
 
+/// The numbers that jobs on several hosts go by, which include this one.
+void examine_network(LibraryExamination& result) {
+  Diagnoses& findings = result.findings;
+  std::string complaint;
+  const std::string off = select::no_network_because(&complaint);
+  if (!complaint.empty()) add_wrong(findings, "network", complaint, "unset the variable");
+  if (!off.empty()) {
+    add_note(findings, "network", "jobs on several hosts measure nothing, since " + off);
+    return;
+  }
+  const std::string key = select::network_key(result.name, environment("CIRCOLL_CORES").has_value());
+  const auto file = select::network_file(key);
+  if (!file) {
+    add_note(findings, "network", "there is no home, so that each job on several hosts measures its network anew",
+             "set HOME or XDG_CACHE_HOME on the host of rank 0");
+    return;
+  }
+  const select::KeptNetwork kept = select::read_network(*file, key);
+  if (!kept.complaint.empty()) {
+    add_wrong(findings, "network", kept.complaint, "remove the file");
+  } else if (kept.numbers) {
+    add_good(findings, "network",
+             fmt::format("{}, by {} (remove it to measure anew)", select::readable(*kept.numbers), *file));
+  } else {
+    add_good(findings, "network", fmt::format("the first job on several hosts measures {} and keeps {}", key, *file));
+  }
+}
+
 /// The policy that "auto" is in a program under the drop-in.
 void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& result) {
   const std::string policy = environment("CIRCOLL_POLICY").value_or("auto");
@@ -192,6 +221,7 @@ void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& resu
               "mend the file, or unset the variable");
     return;
   }
+  examine_network(result);
   const select::ProfileKey key{.library = result.name, .processor = processor_name()};
   const select::FoundProfile found = select::find_profile(key, select::profile_setting(), options, true);
   const Diagnoses about = findings_of(found, result.name, ranks, tune_command(launcher, ranks));

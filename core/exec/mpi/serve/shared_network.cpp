@@ -1,0 +1,215 @@
+#include "exec/mpi/serve/shared_network.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "exec/mpi/library/library.hpp"
+#include "exec/mpi/library/pair_messages.hpp"
+#include "exec/mpi/serve/shared_profile.hpp"
+#include "facts/environment.hpp"
+#include "facts/median.hpp"
+#include "facts/text.hpp"
+#include "model/probe.hpp"
+#include "select/network.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+constexpr int tag = 0;
+constexpr std::size_t sizes = probe_bytes.size();
+
+/// Seconds of messages by size, exchanges first and those one way behind; 0: there are none.
+using HostTimes = std::array<double, 2 * sizes>;
+
+/// The first ranks of the nodes, which are numbered in the order of these ranks.
+std::vector<int> leaders_of(std::span<const Rank> node_of) {
+  std::vector<int> leaders;
+  for (std::size_t r = 0; r < node_of.size(); ++r) {
+    if (node_of[r] == static_cast<Rank>(leaders.size())) leaders.push_back(static_cast<int>(r));
+  }
+  return leaders;
+}
+
+/// One host's part in the measurement. Errors of MPI end it; then `rc()` is none of MPI_SUCCESS.
+class Prober {
+ public:
+  Prober(MPI_Comm comm, std::span<const int> leaders, Rank host)
+      : comm_(comm), leaders_(leaders), host_(host), hosts_(static_cast<Rank>(leaders.size())) {}
+
+  void time_all() {
+    ProbePlan plan(probe_seconds(hosts_));
+    for (int step = 0; step < probe_steps(hosts_) && rc_ == MPI_SUCCESS; ++step) {
+      const Rank partner = probe_partner(host_, step, hosts_);
+      if (partner < 0) continue;
+      PairMessages messages(comm_, leaders_[static_cast<std::size_t>(partner)], tag, probe_bytes.back());
+      plan.begin_step();
+      host_ < partner ? lead(plan, messages) : follow(messages);
+    }
+  }
+
+  /// The medians of this host's times.
+  [[nodiscard]] HostTimes times() const {
+    HostTimes medians{};
+    for (std::size_t i = 0; i < medians.size(); ++i) medians[i] = median(seconds_[i]);
+    return medians;
+  }
+
+  /// Collects what hosts have sent along a binomial tree, at host 0.
+  [[nodiscard]] std::vector<HostTimes> gather() {
+    std::vector<HostTimes> all{times()};
+    const auto words = [](std::size_t hosts) { return static_cast<int>(hosts * 2 * sizes); };
+    for (Rank distance = 1; distance < hosts_ && rc_ == MPI_SUCCESS; distance *= 2) {
+      if ((host_ & distance) != 0) {
+        rc_ = PMPI_Send(all.data(), words(all.size()), MPI_DOUBLE, leaders_[static_cast<std::size_t>(host_ - distance)],
+                        tag, comm_);
+        return {};
+      }
+      if (host_ + distance >= hosts_) continue;
+      const std::size_t known = all.size();
+      all.resize(known + static_cast<std::size_t>(std::min(distance, hosts_ - host_ - distance)));
+      rc_ = PMPI_Recv(all.data() + known, words(all.size() - known), MPI_DOUBLE,
+                      leaders_[static_cast<std::size_t>(host_ + distance)], tag, comm_, MPI_STATUS_IGNORE);
+    }
+    return all;
+  }
+
+  [[nodiscard]] int rc() const { return rc_; }
+
+ private:
+  void lead(ProbePlan& plan, PairMessages& messages) {
+    double begin = PMPI_Wtime();
+    while (const auto trial = plan.next(PMPI_Wtime() - begin)) {
+      const Count bytes = probe_bytes[trial->size];
+      messages.write_word(static_cast<char>(trial->exchanges));
+      const double start = PMPI_Wtime();
+      if (!good(messages.ping_pong(bytes, true))) return;
+      const double one_way_s = (PMPI_Wtime() - start) / 2;
+      double together = 0;
+      for (int i = 0; i < trial->exchanges; ++i) {
+        if (i == 1) together = PMPI_Wtime();
+        if (!good(messages.exchange(bytes))) return;
+      }
+      if (!trial->counts) {
+        begin = PMPI_Wtime();
+        continue;
+      }
+      constexpr double least_s = 1e-9;  // of a clock that has not moved
+      seconds_[trial->size].push_back(std::max((PMPI_Wtime() - together) / (trial->exchanges - 1), least_s));
+      seconds_[sizes + trial->size].push_back(std::max(one_way_s, least_s));
+    }
+    messages.write_word(0);
+    (void)good(messages.send(probe_bytes.front()));
+  }
+
+  /// Does what the other host says in the first byte of its messages.
+  void follow(PairMessages& messages) {
+    for (Count bytes = 0; good(messages.recv(&bytes));) {
+      const int exchanges = messages.read_word();
+      if (exchanges == 0 || !good(messages.send(bytes))) return;
+      for (int i = 0; i < exchanges; ++i) {
+        if (!good(messages.exchange(bytes))) return;
+      }
+    }
+  }
+
+  bool good(int rc) {
+    rc_ = rc;
+    return rc == MPI_SUCCESS;
+  }
+
+  MPI_Comm comm_;
+  std::span<const int> leaders_;
+  Rank host_, hosts_;
+  int rc_ = MPI_SUCCESS;
+  std::array<std::vector<double>, 2 * sizes> seconds_;
+};
+
+std::vector<TimedBytes> medians_over_hosts(const std::vector<HostTimes>& all, std::size_t first) {
+  std::vector<TimedBytes> medians;
+  for (std::size_t size = 0; size < sizes; ++size) {
+    std::vector<double> times;
+    for (const HostTimes& one : all) {
+      if (one[first + size] > 0) times.push_back(one[first + size]);
+    }
+    if (!times.empty()) medians.push_back({.bytes = probe_bytes[size], .seconds = median(std::move(times))});
+  }
+  return medians;
+}
+
+/// The broadcast of rank 0, as plain data.
+struct News {
+  std::int32_t known = 0;
+  std::int32_t measure = 0;
+  NetworkNumbers numbers{};
+};
+
+bool share(MPI_Comm comm, News& news) { return PMPI_Bcast(&news, sizeof news, MPI_BYTE, 0, comm) == MPI_SUCCESS; }
+
+/// Measures. Rank 0 writes the file only after the others go on.
+void measure(MPI_Comm comm, int rank, std::span<const int> leaders, const std::string& key,
+             const std::optional<std::string>& file, SharedNetwork& network) {
+  const double begin = PMPI_Wtime();
+  network.numbers = measure_network(comm, rank, leaders);
+  News news{.known = network.numbers ? 1 : 0, .numbers = network.numbers.value_or(NetworkNumbers{})};
+  if (!share(comm, news)) news.known = 0;
+  network.numbers = news.known != 0 ? std::optional(news.numbers) : std::nullopt;
+  if (rank != 0) return;
+  if (!network.numbers) {
+    network.origin = "not measured, since messages between the hosts failed";
+    return;
+  }
+  const std::string how = "measured between " + std::to_string(leaders.size()) + " hosts in " +
+                          readable_time(PMPI_Wtime() - begin) + " by MPI_Init";
+  const std::string refused = file ? select::keep_network(*file, key, *network.numbers, how) : "there is no home";
+  network.origin = how + (refused.empty() ? "; kept in " + *file : "; not kept, since " + refused);
+}
+
+}  // namespace
+
+std::optional<NetworkNumbers> measure_network(MPI_Comm comm, int rank, std::span<const int> leaders) {
+  const auto own = std::ranges::find(leaders, rank);
+  if (own == leaders.end()) return std::nullopt;
+  Prober prober(comm, leaders, static_cast<Rank>(own - leaders.begin()));
+  prober.time_all();
+  const std::vector<HostTimes> all = prober.gather();
+  if (rank != 0 || prober.rc() != MPI_SUCCESS) return std::nullopt;
+  return rough_numbers(medians_over_hosts(all, 0), medians_over_hosts(all, sizes));
+}
+
+SharedNetwork share_network(MPI_Comm comm, std::span<const Rank> node_of) {
+  const std::vector<int> leaders = leaders_of(node_of);
+  if (leaders.size() < 2) return {};
+  // The hosts of a simulation are none of this machine's network.
+  if (library::waits_inside_mpi) return {.origin = "none, since the hosts are simulated"};
+  SharedNetwork network;
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  News news;
+  std::string key;
+  std::optional<std::string> file;
+  if (rank == 0) {
+    const std::string why = select::no_network_because(&network.complaint);
+    if (why.empty()) {
+      key = select::network_key(own_profile_key().library, environment("CIRCOLL_CORES").has_value());
+      file = select::network_file(key);
+      select::KeptNetwork kept = file ? select::read_network(*file, key) : select::KeptNetwork{};
+      if (!kept.complaint.empty()) network.complaint = std::move(kept.complaint);
+      news = {.known = kept.numbers ? 1 : 0,
+              .measure = kept.numbers ? 0 : 1,
+              .numbers = kept.numbers.value_or(NetworkNumbers{})};
+      if (kept.numbers) network.origin = "from " + *file;
+    } else {
+      network.origin = "none, since " + why;
+    }
+  }
+  if (!share(comm, news)) return {.origin = "none, since MPI_Bcast failed"};
+  if (news.known != 0) network.numbers = news.numbers;
+  if (news.measure != 0) measure(comm, rank, leaders, key, file, network);
+  if (rank == 0 && network.numbers) network.origin = select::readable(*network.numbers) + "; " + network.origin;
+  return network;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,52 @@
+// A line through measured times, and the network's part of a machine. circoll calibrate uses both. So does the drop-in
+// where a job starts on a network that nobody has measured (model/probe.hpp).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "circoll/model.hpp"
+
+namespace circoll {
+
+/// A line seconds = intercept_s + bytes * slope_s_per_byte, and how far the samples are from it.
+struct Line {
+  double intercept_s = 0;       ///< >= 0: the time of nothing
+  double slope_s_per_byte = 0;  ///< >= 0
+  std::size_t samples = 0;      ///< sizes that the line was fitted to, each by its median
+  double median_error = 0;      ///< |predicted - measured| / measured, median over the samples
+  double largest_error = 0;     ///< the largest of the same
+};
+
+/// The time that some bytes took.
+struct TimedBytes {
+  Count bytes = 0;
+  double seconds = 0;
+};
+
+/// The line with non-negative coefficients that has the least sum of |predicted - measured| / measured. Several times
+/// of one size count by their median. Errors are relative, so that short messages count as much as long ones, and not
+/// squared, so that outliers pull little. Throws Error(invalid_argument) unless there are times of two sizes, all
+/// positive.
+[[nodiscard]] Line fit_line(const std::vector<TimedBytes>& times);
+
+/// The coefficients of messages between nodes.
+struct NetworkNumbers {
+  double alpha_s = 0;
+  double beta_s_per_byte = 0;
+  double f_alpha = 1;
+  double f_beta = 1;
+};
+
+/// alpha and beta by the line of exchanges. f_alpha and f_beta are the ratios of the other line to it.
+[[nodiscard]] NetworkNumbers numbers_of(const Line& exchange, const Line& one_way);
+
+/// The same of few and short samples. Where noise leaves no latency, the shortest messages give one. Where noise leaves
+/// no time per byte, the longest messages do. The ratios stay between 1/2 and 1. Nothing if there are no two sizes.
+[[nodiscard]] std::optional<NetworkNumbers> rough_numbers(const std::vector<TimedBytes>& exchanges,
+                                                          const std::vector<TimedBytes>& one_way);
+
+/// The machine with these numbers between nodes. Inside a node all stays as it is.
+[[nodiscard]] Machine with_network(Machine machine, const NetworkNumbers& numbers, std::string name);
+
+}  // namespace circoll
