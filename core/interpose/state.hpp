@@ -135,8 +135,8 @@ class State {
   std::vector<Selection> of_files_;    ///< algorithms that stand in files, where a policy decides otherwise
   const Policy* automatic_ = nullptr;  ///< the policy "auto" of the environment; nullptr if it is another
   std::string profile_;                ///< the file of the profile in use, or why there is none
-  bool learns_ = false;                ///< the policy is "learn"
-  std::string report_;                 ///< of report_setting(): "1" and "short" go to stderr
+  Learns learns_ = Learns::never;
+  std::string report_;  ///< of report_setting(): "1" and "short" go to stderr
   std::string trace_file_;
   std::string learn_file_;              ///< of CIRCOLL_LEARN; empty: nothing is kept
   std::atomic<bool> recording_{false};  ///< there is a ledger or a trace
