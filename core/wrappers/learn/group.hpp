@@ -76,8 +76,7 @@ class Group {
   [[nodiscard]] Length length(const Account& account) const;
   /// This rank's times and sizes since the last agreement, one after the other. As many on all ranks.
   [[nodiscard]] std::span<const double> local() const { return local_; }
-  /// Takes the greatest of the ranks' first local values, each by itself, and this group's part of the time of the
-  /// agreement.
+  /// Takes the greatest of the ranks' first local values, each by itself, and this group's part of the agreement.
   void agreed(std::span<const double> greatest, double agreement_s, Account& account);
 
   /// The candidate that is the best so far.
