@@ -37,9 +37,9 @@ constexpr std::array variables{
                         "Drop-in and circoll-bench: the profile that auto goes by, as circoll tune writes it; auto: "
                         "the one for this machine, if there is one."},
     EnvironmentVariable{
-        "CIRCOLL_LEARN", "FILE", "nothing is kept",
+        "CIRCOLL_LEARN", "FILE | off", "nothing is kept",
         "Drop-in: what CIRCOLL_POLICY=learn has learned is kept here as rules, to begin with in the next "
-        "run; alone it means that policy."},
+        "run; alone it means that policy. off: nothing is learned across hosts either, as auto does."},
     EnvironmentVariable{"CIRCOLL_MACHINE", "FILE", "the default machine",
                         "Drop-in: the machine file of predicted times, as circoll calibrate writes it."},
     EnvironmentVariable{"CIRCOLL_MEASURE", "auto | off", "auto",

@@ -144,6 +144,19 @@ double least_mann_whitney(std::size_t larger, std::size_t smaller) {
   return least;
 }
 
+std::vector<double> holm(std::span<const double> p_values) {
+  std::vector<std::size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {}, [&](std::size_t test) { return p_values[test]; });
+  std::vector<double> corrected(p_values.size());
+  double most = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    most = std::max(most, static_cast<double>(order.size() - i) * p_values[order[i]]);
+    corrected[order[i]] = std::min(1.0, most);
+  }
+  return corrected;
+}
+
 Shift signed_rank(std::span<const double> differences, double confidence) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::size_t n = differences.size();

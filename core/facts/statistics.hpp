@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "facts/median.hpp"
 
@@ -30,6 +31,10 @@ struct ConfidenceInterval {
 /// The least that mann_whitney can give for samples of these sizes. It is 1 / (n + m choose n), when every value of the
 /// one exceeds all of the other.
 [[nodiscard]] double least_mann_whitney(std::size_t larger, std::size_t smaller);
+
+/// The p values of many tests, corrected after Holm. If those are called significant whose corrected value is at most
+/// a, the chance that any of these is so by accident is at most a, however the tests depend on one another.
+[[nodiscard]] std::vector<double> holm(std::span<const double> p_values);
 
 /// The differences of pairs, judged without looking at the order of the pairs.
 struct Shift {

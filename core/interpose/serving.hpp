@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -80,9 +81,17 @@ class Serving {
   std::unique_ptr<Serving> next_;
 };
 
+/// The communicators whose calls are learned from.
+enum class Learns : std::uint8_t {
+  never,
+  across_nodes,  ///< those with ranks on several nodes
+  always,
+};
+
 /// The facts from which wrappers are made. They are the same on all ranks except for `world_rank`.
 struct Wish {
-  const Policy* learns_from = nullptr;     ///< the policy that serves what is not learned about; nullptr: nothing is
+  Learns learns = Learns::never;
+  const Policy* learns_from = nullptr;     ///< the policy that serves what is not learned about, if anything is learned
   const PolicyOptions* options = nullptr;  ///< they outlive the wrappers, as the policy does
   std::string learn_file;                  ///< of CIRCOLL_LEARN; empty: nothing is kept
   std::string devices;                     ///< why calls may have memory of devices; empty: they have none

@@ -138,20 +138,26 @@ const Policy* State::read_policy() {
     if (environment("CIRCOLL_NODE") == "off") options_.machine.node_ways.clear();
     variable = "CIRCOLL_POLICY";
     learn_file_ = environment("CIRCOLL_LEARN").value_or("");
+    const bool off = learn_file_ == "off";
+    if (off) learn_file_.clear();
     const std::string faults = environment("CIRCOLL_FAULTS").value_or("off");
     const bool guards = faults == "finish" || faults == "report";
     // Among the survivors of a failure nothing is native, nor tried out.
     const char* const usual = guards ? "classic" : "auto";
-    const std::string name = environment(variable).value_or(learn_file_.empty() ? usual : "learn");
+    std::string name = environment(variable).value_or(learn_file_.empty() ? usual : "learn");
     if (guards && name == "learn") throw Error(ErrorCode::unsupported, "nothing is learned while CIRCOLL_FAULTS is on");
     if (!learn_file_.empty() && name != "learn") {
       warn("CIRCOLL_LEARN: nothing is learned, since CIRCOLL_POLICY is " + name);
       learn_file_.clear();
     }
+    if (off && name == "learn") {
+      warn("CIRCOLL_POLICY: nothing is learned, since CIRCOLL_LEARN is off");
+      name = "auto";
+    }
     if (name == "native") return nullptr;
     const Policy& policy = keep(make_policy(name == "learn" ? "auto" : name, options_));
     if (name == "auto" || name == "learn") automatic_ = &policy;
-    learns_ = name == "learn";
+    learns_ = name == "learn" ? Learns::always : name == "auto" && !off ? Learns::across_nodes : Learns::never;
     return &policy;
   } catch (const Error& e) {
     warn(variable + ": " + e.what() + "; the native collectives are used");
@@ -262,7 +268,8 @@ void State::expect_devices() {
 
 void State::wrap_calls() {
   if (!alike_) return;
-  std::unique_ptr<Serving> wrappers = wrap({.learns_from = learns_ ? automatic_ : nullptr,
+  std::unique_ptr<Serving> wrappers = wrap({.learns = learns_,
+                                            .learns_from = automatic_,
                                             .options = &options_,
                                             .learn_file = learn_file_,
                                             .devices = devices_,
@@ -355,7 +362,7 @@ bool State::right_launcher() {
 }
 
 void State::go_native() {
-  learns_ = false;
+  learns_ = Learns::never;
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
   }

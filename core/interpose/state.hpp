@@ -141,8 +141,8 @@ class State {
   const Policy* automatic_ = nullptr;  ///< the policy "auto" of the environment; nullptr if it is another
   std::string profile_;                ///< the file of the profile in use, or why there is none
   std::string network_;                ///< where the numbers of the network come from, or why there are none
-  bool learns_ = false;                ///< the policy is "learn"
-  std::string report_;                 ///< of report_setting(): "1" and "short" go to stderr
+  Learns learns_ = Learns::never;
+  std::string report_;  ///< of report_setting(): "1" and "short" go to stderr
   std::string trace_file_;
   std::string learn_file_;              ///< of CIRCOLL_LEARN; empty: nothing is kept
   std::atomic<bool> recording_{false};  ///< there is a ledger or a trace

@@ -31,7 +31,7 @@ std::unique_ptr<Serving> wrap(const Wish& wish) {
 #ifdef CIRCOLL_HAS_LEARN
   chain = wrap_in_learning(wish, std::move(chain));
 #else
-  if (wish.learns_from != nullptr)
+  if (wish.learns == Learns::always)
     wish.warn("nothing is learned: the drop-in was built without this wrapper (CMake option CIRCOLL_WRAPPERS)");
 #endif
   // The first: a call that no two ranks make alike must not be begun.

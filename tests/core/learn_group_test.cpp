@@ -218,6 +218,40 @@ TEST(LearnGroup, WhatWasKnownAndIsSlowNowIsSearchedAnew) {
   EXPECT_EQ(program.made().back().served, 1U);
 }
 
+TEST(LearnGroup, CallsOfLikeSizesAreComparedWhereRanksKnowDifferentOnes) {
+  MadeUpKind kind = with_native({2e-3, 1e-3, 1.5e-3});
+  kind.sizes = {1, 1.1};
+  LearningProgram program = program_of(kind);
+  program.calls(3000);
+  EXPECT_TRUE(program.group().settled());
+  EXPECT_EQ(program.group().best(), 1U);
+}
+
+TEST(LearnGroup, CallsOfUnlikeSizesAreNotComparedAndSoonNothingIsTried) {
+  // Native would serve the long calls only, or the short ones only.
+  for (const std::vector<double>& sizes : {std::vector<double>{1, 10}, {10, 1}, {1, 10, 3}}) {
+    MadeUpKind kind = with_native({1e-3, 2e-3, 1.5e-3});
+    kind.sizes = sizes;
+    LearningProgram program = program_of(kind);
+    program.calls(3000);
+    EXPECT_EQ(program.group().best(), 0U);
+    EXPECT_LE(program.served(1), 10);
+    EXPECT_EQ(program.served(2), 0);
+    EXPECT_EQ(program.made().back().served, 0U);
+  }
+}
+
+TEST(LearnGroup, ASizeThatChangesLaterEndsLearning) {
+  MadeUpKind kind = with_native({2e-3, 1e-3});
+  kind.sizes.assign(6000, 8);
+  std::fill(kind.sizes.begin() + 2000, kind.sizes.end(), 1.0);
+  LearningProgram program = program_of(kind);
+  program.calls(2000);
+  EXPECT_EQ(program.made().back().served, 1U);
+  program.calls(4000);
+  EXPECT_EQ(program.made().back().served, 0U);
+}
+
 TEST(LearnGroup, AnAgreementIsForAllGroupsThatHaveTimes) {
   const MadeUpKind kind = with_native({2e-4, 1e-4});
   LearningProgram alone({kind}, quiet, 42), together({kind, kind, kind, kind}, quiet, 42);

@@ -84,8 +84,9 @@ TEST(Learned, TooFewCallsAreSaidSoUnlessOneKindHasSettled) {
   learned.add(key_of(Collective::bcast, 2, 1000), row);
   EXPECT_EQ(too_few_calls(learned),
             "too few calls to learn from: 60, at most 40 of a kind; a kind takes hundreds, brief ones thousands");
-  const std::vector<std::string> lines = report_lines(learned);
+  const std::vector<std::string> lines = report_lines(learned, true);
   ASSERT_GT(lines.size(), 1U);
+  EXPECT_NE(report_lines(learned, false).at(1), lines[1]);
   EXPECT_EQ(lines[1], "learned: " + too_few_calls(learned));
   learned.add(key_of(Collective::barrier, 2, 0), row_of("native"));
   EXPECT_EQ(too_few_calls(learned), "");
@@ -123,12 +124,12 @@ TEST(Learned, TheReportSaysWhatServesAndWhatItHasSaved) {
   learned.in_collectives_s = 1;
   learned.tried_s = 0.02;
   std::string text;
-  for (const std::string& line : report_lines(learned)) {
+  for (const std::string& line : report_lines(learned, true)) {
     EXPECT_LE(line.size(), 111U) << line;  // with "circoll: " 120
     text += line + "\n";
   }
-  for (const char* const part : {"20ms of it (2.0 %), and saved 3s", "bcast", "1Ki..2047", "1234", "native", "2.00",
-                                 "native 0.50 (17 calls), linear 3.00 (5 calls)"}) {
+  for (const char* const part : {"20ms of it (2.0 %), and saved 3s; 1 of 1 kinds changed", "bcast", "1Ki..2047", "1234",
+                                 "native", "2.00", "native 0.50 (17 calls), linear 3.00 (5 calls)"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }

@@ -24,6 +24,7 @@ struct MadeUpKind {
   std::vector<Group::Candidate> candidates{};
   Group::Length length = Group::Length::ordinary;
   std::optional<std::size_t> known{};
+  std::vector<double> sizes{0};  ///< of calls, in turn; their times are proportional to all but the size 0
 
   /// The better of auto and native.
   [[nodiscard]] double base_s() const {
@@ -83,12 +84,14 @@ class LearningProgram {
     ASSERT_EQ(other.candidate, turn.candidate);
     ASSERT_EQ(other.timed, turn.timed);
     const MadeUpKind& is = kinds_[kind];
-    const double factor = next_factor();
+    const double bytes = is.sizes[calls_[kind].size() % is.sizes.size()];
+    const double factor = next_factor() * (bytes > 0 ? bytes : 1);
     double mean_s = is.times_s[turn.candidate] * factor;
     if (!is.candidates[turn.candidate].native && prepared_[kind][turn.candidate]++ == 0 && turn.candidate != 0)
       mean_s += machine_.preparation_s;
+    // The second rank knows half of the size.
     for (Rank& rank : ranks_) {
-      if (turn.timed) rank.groups[kind].took(mean_s * noise());
+      if (turn.timed) rank.groups[kind].took(mean_s * noise(), &rank == &ranks_[0] ? bytes : bytes / 2);
     }
     agreements_s += end_agreement(kind);
     calls_[kind].push_back({.served = turn.candidate,

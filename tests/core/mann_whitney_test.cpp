@@ -112,5 +112,17 @@ TEST(MannWhitney, ErrsAsSeldomAsItSays) {
   EXPECT_GT(found, trials * 3 / 100);
 }
 
+TEST(Holm, CorrectsForTheTestsThatAreLeft) {
+  const std::vector<double> corrected = holm(std::vector<double>{0.01, 0.04, 0.03, 0.005});
+  ASSERT_EQ(corrected.size(), 4U);
+  EXPECT_DOUBLE_EQ(corrected[3], 0.02);
+  EXPECT_DOUBLE_EQ(corrected[0], 0.03);
+  EXPECT_DOUBLE_EQ(corrected[2], 0.06);
+  EXPECT_DOUBLE_EQ(corrected[1], 0.06);  // no less than the one before
+  EXPECT_EQ(holm(std::vector<double>{0.4, 0.7}).at(0), 0.8);
+  EXPECT_EQ(holm(std::vector<double>{0.6, 0.7}).at(0), 1);
+  EXPECT_TRUE(holm(std::vector<double>{}).empty());
+}
+
 }  // namespace
 }  // namespace circoll

@@ -16,9 +16,9 @@ CALLS = 24000
 ATTEMPTS = 4  # how much is tried depends on the time that calls take: where others keep the machine busy, a run may try nothing
 
 
-def run(np, *variables):
+def run(np, *variables, calls=None):
     command = launching.launcher(mpi) + launching.processes(
-        mpi, np, ["env", f"LD_PRELOAD={preload}", *variables, program, str(CALLS)])
+        mpi, np, ["env", f"LD_PRELOAD={preload}", *variables, program, str(calls or CALLS)])
     done = subprocess.run(command, env=launching.environment(), capture_output=True, text=True, timeout=300)
     expect(done.returncode == 0, f"{np} ranks, {variables}: exit code {done.returncode}", done.stdout, done.stderr)
     return done.stdout
@@ -64,6 +64,26 @@ with tempfile.TemporaryDirectory() as directory:
         rounding = [row for row in rows if row["comm_size"] > 2 and row["collective"] in ("reduce", "scan", "reduce_scatter_block")]
         expect(np == 2 or rounding, f"{np} ranks: there are sums that round")
         expect(all(row["served_by"] != "native" for row in rounding), f"{np} ranks: sums keep their bits", report.read_text())
+    # Across nodes learning is the default, also for calls with arrays of counts. On one node it is not.
+    report = pathlib.Path(directory) / "nodes.json"
+    FEWER = 4000
+    unlearned = run(3, "CIRCOLL_CORES=1", "CIRCOLL_LEARN=off", f"CIRCOLL_REPORT={report}", calls=FEWER)
+    expect(json.loads(report.read_text())["learned"] is None, "CIRCOLL_LEARN=off: nothing is learned")
+    natively = ("bcast", "allgatherv", "alltoallv")
+    for _ in range(ATTEMPTS):
+        learned = run(3, "CIRCOLL_CORES=1", f"CIRCOLL_REPORT={report}", calls=FEWER)
+        expect(learned == unlearned, "across nodes: the same bits", unlearned, learned)
+        rows = json.loads(report.read_text())["learned"]["rows"]
+        tried = {(row["collective"], one["algorithm"]) for row in rows for one in row["tried"]}
+        if all((name, "native") in tried for name in natively):
+            break
+    for name in natively:
+        expect((name, "native") in tried, f"across nodes: native is tried for {name}", tried)
+    for name in ("gatherv", "scatterv"):  # no two calls in turn have like sizes
+        of_name = [row for row in rows if row["collective"] == name]
+        expect(len(of_name) == 1 and of_name[0]["use"] == "auto" and not of_name[0]["tried"], f"across nodes: {name} keeps its choice", of_name)
+    run(3, f"CIRCOLL_REPORT={report}", calls=100)
+    expect(json.loads(report.read_text())["learned"] is None, "on one node nothing is learned by default")
     # The learner keeps its measurements in a file, and the next run begins with them.
     kept = pathlib.Path(directory) / "kept.json"
     report = pathlib.Path(directory) / "second.json"

@@ -132,6 +132,7 @@ TEST_F(Here, ExplainTakesTheRulesOfAProgram) {
   EXPECT_TRUE(contains(run("explain bcast -p 4 --nodes 1 --program cg").out, "with rules for cg"));
   with_own_name(bin_.path());
   EXPECT_TRUE(contains(run("doctor --mpi openmpi").out, "it has rules for cg (2026-01-03; not tried)"));
+  EXPECT_TRUE(contains(run("doctor --mpi openmpi").out, "ranks on several hosts learn"));
 }
 
 TEST_F(Here, SaysHowAFileIsUsed) {

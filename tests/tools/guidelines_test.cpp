@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 
 #include "circoll/error.hpp"
@@ -121,6 +124,67 @@ TEST(Guidelines, WhatChanceExplainsHolds) {
   EXPECT_EQ(findings[0].verdict, GuidelineVerdict::holds);
 }
 
+/// Launches of all sides in four sizes. A time is `factor(side, bytes)`, with noise.
+std::vector<GuidelineRun> noisy_runs(int launches, std::mt19937_64& random,
+                                     const std::function<double(const std::string&, Count)>& factor) {
+  std::set<std::string> sides;
+  for (const Guideline& guideline : guidelines()) {
+    sides.insert(to_string(guideline.left));
+    sides.insert(to_string(guideline.right));
+  }
+  const auto uniform = [&] { return static_cast<double>(random() >> 11U) * 0x1p-53; };
+  std::vector<GuidelineRun> runs;
+  for (int i = 0; i < launches; ++i) {
+    std::vector<Time> times;
+    for (const std::string& side : sides) {
+      for (const Count bytes : {64, 1024, 16384, 262144})
+        times.push_back({side, "native", bytes, 10 * factor(side, bytes) * std::exp(0.4 * (uniform() - 0.5))});
+    }
+    runs.push_back(run_of(times));
+  }
+  return runs;
+}
+
+/// Without the correction nearly every measurement of equal times would have violations.
+TEST(Guidelines, AllComparisonsTogetherHaveOneFalseAlarmInTwentyMeasurements) {
+  std::mt19937_64 random(41);
+  int alarms = 0, uncorrected = 0;
+  constexpr int measurements = 200;
+  for (int i = 0; i < measurements; ++i) {
+    const auto findings = check_guidelines(noisy_runs(7, random, [](const auto&, Count) { return 1; }));
+    ASSERT_GT(findings.size(), 150U);
+    alarms += with(findings, GuidelineVerdict::violated).empty() ? 0 : 1;
+    uncorrected +=
+        std::ranges::any_of(findings,
+                            [](const Finding& finding) { return finding.p_value <= 0.05 && finding.factor > 1.05; })
+            ? 1
+            : 0;
+  }
+  EXPECT_LE(alarms, measurements / 20 + 6);  // two standard deviations more
+  EXPECT_GE(uncorrected, measurements * 9 / 10);
+}
+
+TEST(Guidelines, AmongManyComparisonsTheTrueViolationIsFound) {
+  std::mt19937_64 random(42);
+  const auto slow_gather = [](const std::string& side, Count bytes) {
+    return side == "gather" && bytes == 1024 ? 2.0 : 1.0;
+  };
+  const auto few = check_guidelines(noisy_runs(5, random, slow_gather));
+  EXPECT_TRUE(with(few, GuidelineVerdict::violated).empty());
+  EXPECT_GE(with(few, GuidelineVerdict::too_few).size(), 5U);
+  const int needed = launches_needed(few.size());
+  EXPECT_EQ(launches_needed(1), 3);
+  EXPECT_EQ(launches_needed(171), 7);
+  EXPECT_GT(few.size(), 171U);
+  EXPECT_EQ(needed, 8);
+  const auto violated = with(check_guidelines(noisy_runs(needed, random, slow_gather)), GuidelineVerdict::violated);
+  EXPECT_GE(violated.size(), 4U);
+  for (const Finding& finding : violated) {
+    EXPECT_EQ(to_string(finding.guideline->left).substr(0, 6), "gather");
+    EXPECT_EQ(finding.bytes, 1024);
+  }
+}
+
 TEST(Guidelines, EqualTimesHold) {
   const std::vector<GuidelineRun> runs(5, run_of({{"gather", "native", 64, 10}, {"allgather", "native", 64, 10}}));
   EXPECT_EQ(check_guidelines(runs).at(0).p_value, 1);
@@ -183,7 +247,7 @@ TEST(Guidelines, FixesConsiderWhatTheyMakeFaster) {
                                    {"reduce_scatter_block+allgather", "native", 64, 80},
                                    {"allreduce+copy_block", "native", 1024, 52},
                                    {"allreduce+copy_block", "native", 64, 52}};
-  const auto runs = runs_of(times, 4);
+  const auto runs = runs_of(times, 6);
   const auto used = [&](double least_effect) {
     std::map<std::pair<std::string, Count>, RuleCell> cells;
     const GuidelineTest test{.least_effect = least_effect};

@@ -71,6 +71,23 @@ TIMED(Gather, (const void* s, int n, MPI_Datatype t, void* r, int rn, MPI_Dataty
 TIMED(Scatter, (const void* s, int sn, MPI_Datatype st, void* r, int n, MPI_Datatype t, int root, MPI_Comm comm),
       (s, sn, st, r, n, t, root, comm), n, t, 1)
 
+/* Blocks are taken to be equal. */
+TIMED(Allgatherv,
+      (const void* s, int n, MPI_Datatype t, void* r, const int* rn, const int* d, MPI_Datatype rt, MPI_Comm comm),
+      (s, n, t, r, rn, d, rt, comm), n, t, 1)
+TIMED(Gatherv,
+      (const void* s, int n, MPI_Datatype t, void* r, const int* rn, const int* d, MPI_Datatype rt, int root,
+       MPI_Comm comm),
+      (s, n, t, r, rn, d, rt, root, comm), n, t, 1)
+TIMED(Scatterv,
+      (const void* s, const int* sn, const int* d, MPI_Datatype st, void* r, int n, MPI_Datatype t, int root,
+       MPI_Comm comm),
+      (s, sn, d, st, r, n, t, root, comm), n, t, 1)
+TIMED(Alltoallv,
+      (const void* s, const int* sn, const int* d, MPI_Datatype t, void* r, const int* rn, const int* rd,
+       MPI_Datatype rt, MPI_Comm comm),
+      (s, sn, d, t, r, rn, rd, rt, comm), sn[0], t, 1)
+
 static void write_times(const char* path) {
   FILE* file = fopen(path, "w");
   if (file == NULL) return;

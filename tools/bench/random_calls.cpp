@@ -21,14 +21,16 @@ namespace {
 
 using circoll::median;
 
-constexpr std::array collectives{"allreduce", "reduce",  "reduce_scatter_block", "bcast", "allgather", "gather",
-                                 "scatter",   "alltoall"};
+constexpr std::array collectives{"allreduce", "reduce",   "reduce_scatter_block", "bcast",   "allgather", "gather",
+                                 "scatter",   "alltoall", "allgatherv",           "gatherv", "scatterv",  "alltoallv"};
+constexpr std::size_t usual_collectives = 8;  ///< those without arrays of counts
 
 struct Options {
   int calls = 1000;   ///< of each cell
   int learned = 200;  ///< calls of a cell that count as the beginning
   unsigned seed = 1;
   std::vector<int> bytes{8, 64, 512, 2048, 8192, 32768, 131072, 524288};
+  std::vector<std::string> cells;  ///< COLLECTIVE:BYTES; empty: all usual collectives with all sizes
   std::string file;
 };
 
@@ -47,6 +49,8 @@ class Calls {
         static_cast<std::size_t>(most_bytes) / sizeof(double) + static_cast<std::size_t>(size_);
     send_.assign(elements, 1);
     recv_.assign(elements, 0);
+    counts_.resize(static_cast<std::size_t>(size_));
+    displs_.resize(static_cast<std::size_t>(size_));
   }
 
   /// The calls whose vector is cut into blocks have one element per rank at least.
@@ -78,15 +82,34 @@ class Calls {
       case 6:
         MPI_Scatter(send, block, MPI_DOUBLE, recv, block, MPI_DOUBLE, 0, comm);
         break;
-      default:
+      case 7:
         MPI_Alltoall(send, block, MPI_DOUBLE, recv, block, MPI_DOUBLE, comm);
         break;
+      default:
+        make_irregular(cell.collective, block);
     }
   }
 
  private:
+  /// Blocks are equal all the same.
+  void make_irregular(std::size_t collective, int block) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      counts_[i] = block;
+      displs_[i] = static_cast<int>(i) * block;
+    }
+    const double* const send = send_.data();
+    double* const recv = recv_.data();
+    const int *const counts = counts_.data(), *const displs = displs_.data();
+    MPI_Comm comm = MPI_COMM_WORLD;
+    if (collective == 8) MPI_Allgatherv(send, block, MPI_DOUBLE, recv, counts, displs, MPI_DOUBLE, comm);
+    if (collective == 9) MPI_Gatherv(send, block, MPI_DOUBLE, recv, counts, displs, MPI_DOUBLE, 0, comm);
+    if (collective == 10) MPI_Scatterv(send, counts, displs, MPI_DOUBLE, recv, block, MPI_DOUBLE, 0, comm);
+    if (collective == 11) MPI_Alltoallv(send, counts, displs, MPI_DOUBLE, recv, counts, displs, MPI_DOUBLE, comm);
+  }
+
   int size_ = 1;
   std::vector<double> send_, recv_;
+  std::vector<int> counts_, displs_;
 };
 
 /// The number of a cell for every call.
@@ -121,15 +144,32 @@ void write(const std::vector<Cell>& cells, const Options& options, int ranks) {
   fmt::print("{} calls, {:.3f} s\n", cells.size() * static_cast<std::size_t>(options.calls), total_s);
 }
 
+Cell read_cell(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const auto name = std::ranges::find(collectives, std::string_view(text).substr(0, colon));
+  if (colon == std::string::npos || name == collectives.end()) {
+    throw std::runtime_error("'" + text + "' is no cell, as bcast:8192 is one");
+  }
+  return {.collective = static_cast<std::size_t>(name - collectives.begin()),
+          .bytes = std::stoi(text.substr(colon + 1))};
+}
+
+std::vector<Cell> cells_of(const Options& options) {
+  std::vector<Cell> cells;
+  for (const std::string& text : options.cells) cells.push_back(read_cell(text));
+  if (!cells.empty()) return cells;
+  for (std::size_t collective = 0; collective < usual_collectives; ++collective) {
+    for (const int bytes : options.bytes) cells.push_back({.collective = collective, .bytes = bytes});
+  }
+  return cells;
+}
+
 void measure(const Options& options) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::vector<Cell> cells;
-  for (std::size_t collective = 0; collective < collectives.size(); ++collective) {
-    for (const int bytes : options.bytes) cells.push_back({.collective = collective, .bytes = bytes});
-  }
-  Calls calls(*std::ranges::max_element(options.bytes));
+  std::vector<Cell> cells = cells_of(options);
+  Calls calls(std::ranges::max_element(cells, {}, &Cell::bytes)->bytes);
   const std::vector<std::size_t> order = random_order(cells.size(), options);
   std::vector<double> seconds;
   for (const std::size_t cell : order) {
@@ -153,6 +193,9 @@ int main(int argc, char** argv) {
     app.add_option("--calls", options.calls, "of each collective and size")
         ->capture_default_str()
         ->check(CLI::Range(1, 30000));
+    app.add_option("--cells", options.cells,
+                   "COLLECTIVE:BYTES in place of all; also allgatherv, gatherv, scatterv, alltoallv")
+        ->delimiter(',');
     app.add_option("--learned", options.learned, "calls after which later_median_us begins")->capture_default_str();
     app.add_option("--seed", options.seed, "of the order")->capture_default_str();
     app.add_option("--bytes", options.bytes, "sizes of the whole vector")->delimiter(',')->capture_default_str();

@@ -1,6 +1,7 @@
 // Measured sides of guidelines: read, held against one another, and what rules make of them.
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "circoll/collectives.hpp"
@@ -58,8 +59,7 @@ Samples samples_of(const std::vector<GuidelineRun>& runs) {
   return samples;
 }
 
-Finding compare(const Guideline& guideline, const Samples::value_type& left, const Samples::value_type& right,
-                const GuidelineTest& test) {
+Finding compare(const Guideline& guideline, const Samples::value_type& left, const Samples::value_type& right) {
   Finding finding{.guideline = &guideline,
                   .algorithm = std::get<1>(left.first),
                   .p = std::get<2>(left.first),
@@ -71,14 +71,27 @@ Finding compare(const Guideline& guideline, const Samples::value_type& left, con
                   .right_s = median_of_sorted(right.second)};
   finding.factor = finding.left_s / finding.right_s;
   finding.p_value = mann_whitney(left.second, right.second);
-  if (finding.factor > 1 + test.least_effect) {
-    if (finding.p_value <= test.significance) {
+  return finding;
+}
+
+/// The verdicts about one algorithm. Everything that is compared counts, also what is clearly faster.
+void judge(std::span<Finding*> of_algorithm, const GuidelineTest& test) {
+  std::vector<double> p_values;
+  p_values.reserve(of_algorithm.size());
+  for (const Finding* finding : of_algorithm) p_values.push_back(finding->p_value);
+  const std::vector<double> corrected = holm(p_values);
+  for (std::size_t i = 0; i < of_algorithm.size(); ++i) {
+    Finding& finding = *of_algorithm[i];
+    finding.corrected = corrected[i];
+    if (finding.factor <= 1 + test.least_effect) continue;
+    const double least_p = least_mann_whitney(static_cast<std::size_t>(finding.left_launches),
+                                              static_cast<std::size_t>(finding.right_launches));
+    if (finding.corrected <= test.significance) {
       finding.verdict = GuidelineVerdict::violated;
-    } else if (least_mann_whitney(left.second.size(), right.second.size()) > test.significance) {
+    } else if (least_p * static_cast<double>(of_algorithm.size()) > test.significance) {
       finding.verdict = GuidelineVerdict::too_few;
     }
   }
-  return finding;
 }
 
 /// The cell that a guideline compares `left` with.
@@ -190,10 +203,19 @@ std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs, con
     for (auto left = samples.lower_bound(SideKey(name, "", 0, 0));
          left != samples.end() && std::get<0>(left->first) == name; ++left) {
       const auto right = right_of(guideline, samples, left);
-      if (right != samples.end()) findings.push_back(compare(guideline, *left, *right, test));
+      if (right != samples.end()) findings.push_back(compare(guideline, *left, *right));
     }
   }
+  std::map<std::string, std::vector<Finding*>> by_algorithm;
+  for (Finding& finding : findings) by_algorithm[finding.algorithm].push_back(&finding);
+  for (auto& [algorithm, of_algorithm] : by_algorithm) judge(of_algorithm, test);
   return findings;
+}
+
+int launches_needed(std::size_t comparisons, const GuidelineTest& test) {
+  std::size_t launches = 1;
+  while (least_mann_whitney(launches, launches) * static_cast<double>(comparisons) > test.significance) ++launches;
+  return static_cast<int>(launches);
 }
 
 std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, const std::vector<Finding>& findings,

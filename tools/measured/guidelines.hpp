@@ -86,7 +86,7 @@ struct GuidelineRun {
 [[nodiscard]] GuidelineRun guideline_run_from_json(std::string_view json, const std::string& source);
 
 struct GuidelineTest {
-  double significance = 0.05;  ///< the largest p value of a violation
+  double significance = 0.05;  ///< the largest corrected p value of a violation
   double least_effect = 0.05;  ///< left must take more than 1 + this times as long as right
 };
 
@@ -110,13 +110,18 @@ struct Finding {
   double right_s = 0;                                  ///< likewise
   double factor = 0;                                   ///< left_s / right_s
   double p_value = 1;                                  ///< of the one-sided Mann-Whitney test of the launches' medians
+  double corrected = 1;                                ///< `p_value`, corrected for all comparisons of the algorithm
   GuidelineVerdict verdict = GuidelineVerdict::holds;  ///< for this algorithm, p and m
 };
 
-/// All that can be compared. Throws Error(invalid_argument) if runs that measured the same number of ranks have
+/// All that can be compared. With equal times, the chance that any comparison of an algorithm is called violated is the
+/// test's significance. Throws Error(invalid_argument) if runs that measured the same number of ranks have
 /// different settings, or types, operators or roots differ at all.
 [[nodiscard]] std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs,
                                                     const GuidelineTest& test = {});
+
+/// The launches of each side that can show a violation among so many comparisons.
+[[nodiscard]] int launches_needed(std::size_t comparisons, const GuidelineTest& test = {});
 
 /// Rules that leave to the MPI library what it does well. Where "native" violates a guideline they take the fastest
 /// algorithm that was measured, if it is faster than native ("auto" if nothing of Circoll was measured), else

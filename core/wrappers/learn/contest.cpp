@@ -37,6 +37,12 @@ void Contest::served() {
   if (half_) ++begun_;
 }
 
+void Contest::drop_pair(std::size_t pair) {
+  for (Side* const side : {&incumbent, &challenger})
+    side->samples.erase(side->samples.begin() + static_cast<std::ptrdiff_t>(pair));
+  --begun_;
+}
+
 int Contest::wins() const {
   int wins = 0;
   for (std::size_t i = challenger.cold; i < challenger.samples.size(); ++i) {

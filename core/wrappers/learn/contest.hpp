@@ -18,6 +18,7 @@ class Contest {
     std::int64_t call = 0;
     double seconds = 0;
     double charged = 0;  ///< the price that was expected for it
+    double bytes = 0;    ///< its agreed size, if the ranks know different ones
   };
   struct Side {
     std::vector<Sample> samples{};
@@ -54,6 +55,8 @@ class Contest {
 
   /// True if the times of all pairs up to the stop have come.
   [[nodiscard]] bool complete() const { return static_cast<int>(challenger.samples.size()) == stop_; }
+  /// A pair does not count, because its calls cannot be compared. Another one follows.
+  void drop_pair(std::size_t pair);
   /// The verdict of the times so far. If it is open, the next stop is set, by the new price of an agreement.
   [[nodiscard]] Verdict judge(bool often);
   /// True if the challenger is ahead, decided or not.

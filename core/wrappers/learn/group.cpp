@@ -22,8 +22,16 @@ constexpr double most_expected = 1.9;
 constexpr double most_preparation_s = 500e-6;
 /// Shorter calls are brief.
 constexpr double brief_s = 100e-6;
+/// Sizes that differ by a greater factor are unlike.
+constexpr double like = 1.25;
+/// After so many pairs of calls of unlike sizes nothing is learned any more.
+constexpr int most_unlike = 5;
 /// An agreement that takes a smaller part of a call is cheap.
 constexpr double cheap = 0.05;
+
+bool are_like(double a_bytes, double b_bytes) {
+  return std::max(a_bytes, b_bytes) <= like * std::min(a_bytes, b_bytes);
+}
 
 }  // namespace
 
@@ -50,9 +58,9 @@ Group::Length Group::length(const Account& account) const {
 
 Group::Turn Group::next(Account& account) {
   ++calls_;
+  if (candidates_.size() == 1) return {.candidate = best_};
   switch (phase_) {
     case Phase::quiet:
-      if (candidates_.size() == 1) return {.candidate = best_};
       return sample_of_best(calls_, quiet_calls);
     case Phase::contest:
       return turn_of_contest(account);
@@ -154,26 +162,55 @@ void Group::begin_contest(std::size_t challenger, Contest::Kind kind, const Acco
   contest_ = Contest(kind, length(account) == Length::much, length(account) == Length::brief);
 }
 
-void Group::agreed(std::span<const double> greatest_s, double agreement_s, Account& account) {
-  require(greatest_s.size() <= local_s_.size(), "an agreement on more times than there are");
+void Group::agreed(std::span<const double> greatest, double agreement_s, Account& account) {
+  require(greatest.size() <= local_.size() && greatest.size() % 2 == 0, "an agreement on more times than there are");
   pay(calls_, agreement_s, account);
-  for (std::size_t i = 0; i < greatest_s.size(); ++i) {
+  const std::size_t count = greatest.size() / 2;
+  bool unlike = false;
+  for (std::size_t i = 0; i < count; ++i) {
     const Timed& timed = timed_[i];
+    const double seconds = greatest[2 * i], bytes = greatest[2 * i + 1];
     if (phase_ != Phase::contest) {
-      looks_s_.push_back(greatest_s[i]);
+      looks_s_.push_back(seconds);
+      unlike = unlike || (best_s_ > 0 && !are_like(bytes, bytes_));
+      bytes_ = bytes;
       continue;
     }
     Contest::Side& side = timed.candidate == challenger_ ? contest_.challenger : contest_.incumbent;
-    side.samples.push_back({.call = timed.call, .seconds = greatest_s[i], .charged = timed.charged});
+    side.samples.push_back({.call = timed.call, .seconds = seconds, .charged = timed.charged, .bytes = bytes});
   }
-  const auto count = static_cast<std::ptrdiff_t>(greatest_s.size());
-  local_s_.erase(local_s_.begin(), local_s_.begin() + count);
-  timed_.erase(timed_.begin(), timed_.begin() + count);
+  local_.erase(local_.begin(), local_.begin() + static_cast<std::ptrdiff_t>(greatest.size()));
+  timed_.erase(timed_.begin(), timed_.begin() + static_cast<std::ptrdiff_t>(count));
+  if (phase_ == Phase::contest) drop_unlike_pairs();
+  if (unlike || unlike_ >= most_unlike) return give_up();
   if (phase_ == Phase::contest) {
     if (contest_.complete()) judge(account);
   } else if (static_cast<std::int64_t>(looks_s_.size()) == samples) {
     measured(median(std::exchange(looks_s_, {})), account);
   }
+}
+
+void Group::drop_unlike_pairs() {
+  auto &ones = contest_.incumbent.samples, &others = contest_.challenger.samples;
+  for (std::size_t i = contest_.challenger.billed; i < others.size();) {
+    bytes_ = ones[i].bytes;
+    // A later pair must be as the first one, too.
+    if (are_like(ones[i].bytes, others[i].bytes) && are_like(ones[i].bytes, ones.front().bytes)) {
+      ++i;
+      continue;
+    }
+    contest_.drop_pair(i);
+    due_ = false;
+    ++unlike_;
+  }
+}
+
+void Group::give_up() {
+  candidates_.resize(1);
+  best_ = 0;
+  gain_ = 1;
+  due_ = false;
+  phase_ = Phase::quiet;
 }
 
 void Group::bill(std::size_t candidate, Contest::Side& side, Account& account) {

@@ -62,17 +62,22 @@ class Group {
     if (phase_ == Phase::settled) since_look_ += calls;
     served(calls, account);
   }
-  /// The time of a timed call at this rank.
-  void took(double seconds) { local_s_.push_back(seconds); }
+  /// The time of a timed call at this rank. `bytes` is the size that the rank knows, where the ranks know different
+  /// ones. They agree on the greatest. Calls of unlike sizes are not compared, and where sizes change all the time
+  /// candidate 0 serves for good.
+  void took(double seconds, double bytes = 0) {
+    local_.push_back(seconds);
+    local_.push_back(bytes);
+  }
   /// True after a call if the group waits for an agreement of the ranks.
   [[nodiscard]] bool agreement_due() const { return due_; }
   /// If an agreement is cheap beside a call (`much`), it is due at the end of the call. Otherwise it is due at the
   /// beginning of the next one, so that other groups take part. Unless calls are `brief`, it overlaps with that one.
   [[nodiscard]] Length length(const Account& account) const;
-  /// This rank's times since the last agreement; as many on all ranks.
-  [[nodiscard]] std::span<const double> local() const { return local_s_; }
-  /// Takes the greatest of the ranks' first local times, each by itself, and this group's part of the agreement's time.
-  void agreed(std::span<const double> greatest_s, double agreement_s, Account& account);
+  /// This rank's times and sizes since the last agreement, one after the other. As many on all ranks.
+  [[nodiscard]] std::span<const double> local() const { return local_; }
+  /// Takes the greatest of the ranks' first local values, each by itself, and this group's part of the agreement.
+  void agreed(std::span<const double> greatest, double agreement_s, Account& account);
 
   /// The candidate that is the best so far.
   [[nodiscard]] std::size_t best() const { return best_; }
@@ -125,6 +130,9 @@ class Group {
   void next_challenger(const Account& account);
   void settle();
   void measured(double now_s, Account& account);
+  /// Forgets the pairs of calls that had unlike sizes.
+  void drop_unlike_pairs();
+  void give_up();
   /// Calls of the best one, outside of contests.
   void served(int calls, Account& account) {
     account.earn(best_s_ * calls);
@@ -134,8 +142,8 @@ class Group {
   std::vector<Candidate> candidates_;
   std::vector<Tried> tried_;
   std::vector<std::uint8_t> met_;  ///< for each candidate: it has had its contest in this search
-  std::vector<double> local_s_{};
-  std::vector<Timed> timed_{};  ///< what local_s_ are the times of
+  std::vector<double> local_{};
+  std::vector<Timed> timed_{};  ///< the calls that local_ is about
   std::vector<double> looks_s_{};
   Window window_{};
   Contest contest_{};
@@ -154,6 +162,8 @@ class Group {
   double spent_s_ = 0;
   std::int64_t calls_ = 0;
   std::int64_t searches_ = 0;
+  double bytes_ = 0;  ///< the agreed size of the last calls that were compared
+  int unlike_ = 0;    ///< pairs of calls of unlike sizes
   std::int64_t since_look_ = 0;
   std::int64_t look_after_ = 0;
   std::int64_t rest_until_ = 0;  ///< the number of the call up to which the best one serves

@@ -150,13 +150,16 @@ Learned learned_from(std::string_view serialised) {
   return learned;
 }
 
-std::vector<std::string> report_lines(const Learned& learned) {
+std::vector<std::string> report_lines(const Learned& learned, bool asked) {
   const double share = learned.in_collectives_s > 0 ? learned.tried_s / learned.in_collectives_s * 100 : 0;
-  std::vector<std::string> lines{
-      fmt::format("learned: {} in calls that were learned from; trying has taken {} of it ({:.1f} %), and saved {}",
-                  readable_time(learned.in_collectives_s, ""), readable_time(learned.tried_s, ""), share,
-                  readable_time(learned.saved_s(), ""))};
-  if (const std::string why = too_few_calls(learned); !why.empty()) lines.push_back("learned: " + why);
+  const auto changed =
+      std::count_if(learned.rows.begin(), learned.rows.end(), [](const auto& row) { return row.second.use != "auto"; });
+  std::vector<std::string> lines{fmt::format(
+      "learned: {} in calls that learn; trying took {} of it ({:.1f} %), and saved {}; {} of {} kinds changed",
+      readable_time(learned.in_collectives_s, ""), readable_time(learned.tried_s, ""), share,
+      readable_time(learned.saved_s(), ""), changed, learned.rows.size())};
+  const std::string why = asked ? too_few_calls(learned) : "";
+  if (!why.empty()) lines.push_back("learned: " + why);
   if (learned.rows.empty()) return lines;
   lines.emplace_back(
       "ranks: of the communicator; gain: time without learning / now; tried: time / the best one's then");

@@ -69,8 +69,9 @@ struct Learned {
 [[nodiscard]] std::string serialised(const Learned& learned);
 [[nodiscard]] Learned learned_from(std::string_view serialised);
 
-/// The section of the report, without "circoll: ": a line each.
-[[nodiscard]] std::vector<std::string> report_lines(const Learned& learned);
+/// The section of the report, without "circoll: ": a line each. The first one says it all. If learning was `asked` for,
+/// another one says that there were too few calls.
+[[nodiscard]] std::vector<std::string> report_lines(const Learned& learned, bool asked);
 /// Likewise, as a value of the JSON report.
 [[nodiscard]] std::string report_json(const Learned& learned);
 

@@ -6,6 +6,7 @@
 
 #include "circoll/collectives.hpp"
 #include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/ledger.hpp"
@@ -272,14 +273,24 @@ LearnedCalls::Known Learner::learn_about(const mpi::Call& call, const mpi::Inter
   const mpi::CallerBuffers buffers(call, state.rank(), state.size());
   if (buffers.erroneous() || !buffers.unsupported().empty()) return {};
   const CallFacts facts = prepare::facts_of(buffers.signature(unlearned), state.placement());
-  const Decision decision = policy_.decide(facts);
-  // The library's own is in no bit class.
-  if (!decision.selection && rounds(facts)) return {};
+  // The sizes of these are added up in each call, which is little beside a message to another node.
+  const bool irregular = is_irregular(facts.collective);
+  if (irregular && (rounds(facts) || !spans_nodes(state.placement()))) return {};
   KindOfCalls kind{.collective = facts.collective,
                    .size_class = size_class(facts.bytes),
                    .op = (facts.op.commutative ? 1U : 0U) | (facts.op.idempotent ? 2U : 0U) |
                          (facts.exact_op ? 4U : 0U) | (facts.predefined_op ? 8U : 0U)};
+  const double bytes = irregular && has_unknown_size(facts.collective) ? static_cast<double>(buffers.own_bytes()) : 0;
+  if (!rounds(facts)) {
+    if (const auto known = calls.groups().find(kind); known != calls.groups().end()) {
+      const auto all = (std::uint32_t{1} << known->second.candidates.size()) - 1;
+      return {.group = &known->second, .allowed = all, .bytes = bytes};
+    }
+  }
+  const Decision decision = policy_.decide(facts);
   if (rounds(facts)) {
+    // The library's own is in no bit class.
+    if (!decision.selection) return {};
     const std::optional<BitClass> bits = bits_of(*decision.selection, facts, call.root, options_);
     if (!bits) return {};
     kind.bits = bits->low;
@@ -289,27 +300,37 @@ LearnedCalls::Known Learner::learn_about(const mpi::Call& call, const mpi::Inter
     known = calls.groups().emplace(kind, group_of(facts, call, decision, unlearned)).first;
   }
   LearnedGroup& group = known->second;
-  return {.group = &group, .allowed = allowed_of(group.candidates, facts, call, decision, options_)};
+  return {.group = &group, .allowed = allowed_of(group.candidates, facts, call, decision, options_), .bytes = bytes};
 }
 
-Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& unlearned) {
-  if (unlearned.policy != &policy_ || is_irregular(call.collective)) return {};
+Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& unlearned, bool has_request) {
+  if (unlearned.policy != &policy_) return {};
   mpi::CommState* state = mpi::CommState::last_used(call.comm);
-  if (state == nullptr) state = mpi::find_communicator(call, unlearned).state;
+  // The first calls on a communicator may be native whatever is chosen.
+  const bool waits = call.comm != MPI_COMM_WORLD && mpi::globals().serve_after > 0;
+  if (state == nullptr || waits) {
+    const mpi::FoundCommunicator found = mpi::find_communicator(call, unlearned, has_request);
+    if (!found.native_reason.empty()) return {};
+    state = found.state;
+  }
   if (state == nullptr || !state->usable() || state->size() == 1 || !state->has_carrier()) return {};
+  if (learns_ == Learns::across_nodes && !spans_nodes(state->placement())) return {};
   LearnedCalls& calls = state->attached<LearnedCalls>();
   calls.belongs_to(everywhere_, state->rank());
+  const bool irregular = is_irregular(call.collective);
   const mpi::CallShape shape(call);
-  if (const LearnedCalls::Known* known = calls.find(shape)) return {.calls = &calls, .known = *known};
+  const LearnedCalls::Known* const before = irregular ? nullptr : calls.find(shape);
+  if (before != nullptr) return {.calls = &calls, .known = *before};
   const LearnedCalls::Known known = learn_about(call, unlearned, *state, calls);
   if (known.group == nullptr) return {};
-  // The handles of a program's own types and operators may mean something else later.
-  if (mpi::CallerBuffers(call, state->rank(), state->size()).has_lasting_handles()) calls.remember(shape, known);
+  // The handles of a program's own types and operators may mean something else later, and arrays have other counts.
+  if (!irregular && mpi::CallerBuffers(call, state->rank(), state->size()).has_lasting_handles())
+    calls.remember(shape, known);
   return {.calls = &calls, .known = known};
 }
 
 Learner::Turn Learner::turn(const mpi::Call& call, const mpi::InternedChoice& unlearned) {
-  const Found found = find(call, unlearned);
+  const Found found = find(call, unlearned, false);
   if (found.known.group == nullptr || found.calls == nullptr) return {.choice = &unlearned};
   LearnedGroup& group = *found.known.group;
   if (group.passing > 0) {
@@ -329,12 +350,13 @@ Learner::Turn Learner::turn(const mpi::Call& call, const mpi::InternedChoice& un
   return {.choice = allowed ? group.candidates[turn.candidate].choice : &unlearned,
           .calls = found.calls,
           .group = &group,
+          .bytes = found.known.bytes,
           .timed = turn.timed,
           .error = error};
 }
 
 const mpi::InternedChoice& Learner::best(const mpi::Call& call, const mpi::InternedChoice& unlearned) {
-  const Found found = find(call, unlearned);
+  const Found found = find(call, unlearned, true);
   if (found.known.group == nullptr) return unlearned;
   const std::size_t best = found.known.group->group.best();
   if ((found.known.allowed >> best & 1U) == 0) return unlearned;
@@ -345,7 +367,7 @@ const mpi::InternedChoice& Learner::best(const mpi::Call& call, const mpi::Inter
 }
 
 int Learner::ended(const Turn& turn, const mpi::Call& call, double seconds, int error) {
-  if (turn.timed) turn.group->group.took(seconds);
+  if (turn.timed) turn.group->group.took(seconds, turn.bytes);
   if (mpi::library::is_failure(error)) return MPI_SUCCESS;
   // An error handler may have freed the communicator, and with it the results of learning.
   if (error != MPI_SUCCESS && mpi::CommState::last_used(call.comm) == nullptr) return MPI_SUCCESS;

@@ -19,10 +19,14 @@
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/serve/bound_plan.hpp"
+#include "interpose/serving.hpp"
 #include "wrappers/learn/group.hpp"
 #include "wrappers/learn/learned.hpp"
 
 namespace circoll::interpose {
+
+/// True if there are ranks on several nodes. The same on all ranks.
+[[nodiscard]] inline bool spans_nodes(const Placement& placement) { return placement.nodes > 1; }
 
 /// Calls that share what is learned. They are of one collective and kind of operator, and their sizes lie within a
 /// power of two. Where sums round, they also share the bit class of the algorithm that serves them unlearned.
@@ -82,6 +86,7 @@ class LearnedCalls final : public mpi::Attachment {
   struct Known {
     LearnedGroup* group = nullptr;  ///< none: there is nothing to learn
     std::uint32_t allowed = 0;      ///< a bit for each candidate
+    double bytes = 0;               ///< the size that this rank knows, where ranks know different ones
   };
 
   LearnedCalls() = default;
@@ -159,14 +164,15 @@ class LearnedCalls final : public mpi::Attachment {
 /// at all of them, and the ranks agree on times. Calls with arguments of which the library would complain are left out
 /// at every rank that makes them.
 ///
-/// Calls with arrays of counts are served as if nothing was learned. So are erroneous ones, and the first ones on a
-/// communicator whose placement is not known yet.
+/// Erroneous calls are served as if nothing was learned. So are the first ones on a communicator whose placement is not
+/// known yet, and calls with arrays of counts inside one node.
 class Learner {
  public:
   /// Both must outlive the object. `policy` serves what is not learned about.
-  Learner(const Policy& policy, const PolicyOptions& options)
+  Learner(const Policy& policy, const PolicyOptions& options, Learns learns)
       : policy_(policy),
         options_(options),
+        learns_(learns),
         model_(make_policy("model", options)),
         classic_(make_policy("classic", options)) {}
 
@@ -180,6 +186,7 @@ class Learner {
     const mpi::InternedChoice* choice = nullptr;
     LearnedCalls* calls = nullptr;  ///< none: the call is not learned from
     LearnedGroup* group = nullptr;
+    double bytes = 0;    ///< as in LearnedCalls::Known
     bool timed = false;  ///< ended() wants the call's time
     int error = MPI_SUCCESS;
   };
@@ -197,7 +204,7 @@ class Learner {
     LearnedCalls* calls = nullptr;
     LearnedCalls::Known known{};
   };
-  [[nodiscard]] Found find(const mpi::Call& call, const mpi::InternedChoice& unlearned);
+  [[nodiscard]] Found find(const mpi::Call& call, const mpi::InternedChoice& unlearned, bool has_request);
   [[nodiscard]] LearnedCalls::Known learn_about(const mpi::Call& call, const mpi::InternedChoice& unlearned,
                                                 const mpi::CommState& state, LearnedCalls& calls);
   [[nodiscard]] LearnedGroup group_of(const CallFacts& facts, const mpi::Call& call, const Decision& decision,
@@ -208,6 +215,7 @@ class Learner {
 
   const Policy& policy_;
   const PolicyOptions& options_;
+  const Learns learns_;
   std::unique_ptr<const Policy> model_;    ///< ranks the candidates
   std::unique_ptr<const Policy> classic_;  ///< has the first of them
   Learned known_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "interpose/all_ranks.hpp"
@@ -32,7 +33,7 @@ std::string of_rank_0(std::string text) {
 class Learning final : public Serving {
  public:
   Learning(const Wish& wish, std::unique_ptr<Serving> next)
-      : Serving(std::move(next)), wish_(wish), learner_(*wish.learns_from, *wish.options) {}
+      : Serving(std::move(next)), wish_(wish), learner_(*wish.learns_from, *wish.options, wish.learns) {}
 
   /// Begins with the results in the file. Collective.
   void begin();
@@ -43,7 +44,8 @@ class Learning final : public Serving {
   }
   [[nodiscard]] bool keeps_result() const override { return !wish_.learn_file.empty(); }
   [[nodiscard]] std::optional<ReportSection> result(MPI_Comm comm) override;
-  [[nodiscard]] bool serves_all() const override { return true; }
+  /// By default a communicator has to pay first (ADR 25).
+  [[nodiscard]] bool serves_all() const override { return wish_.learns == Learns::always || Serving::serves_all(); }
 
  private:
   [[nodiscard]] Learned gather(MPI_Comm comm) const;
@@ -117,13 +119,18 @@ void Learning::keep(const Learned& learned) const {
 std::optional<ReportSection> Learning::result(MPI_Comm comm) {
   const Learned all = gather(comm);
   keep(all);
-  return ReportSection{.json = report_json(all), .lines = report_lines(all)};
+  return ReportSection{.json = report_json(all), .lines = report_lines(all, wish_.learns == Learns::always)};
 }
 
 }  // namespace
 
 std::unique_ptr<Serving> wrap_in_learning(const Wish& wish, std::unique_ptr<Serving> next) {
-  if (wish.learns_from == nullptr) return next;
+  if (wish.learns == Learns::never || wish.learns_from == nullptr) return next;
+  // On one node nothing is in front of calls.
+  if (wish.learns == Learns::across_nodes) {
+    const auto& world = mpi::shared_world();
+    if (world == nullptr || !spans_nodes(world->placement())) return next;
+  }
   auto learning = std::make_unique<Learning>(wish, std::move(next));
   learning->begin();
   return learning;

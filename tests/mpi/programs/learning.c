@@ -19,8 +19,8 @@ static void fill(float* values, int n, int rank, int call) {
 }
 
 static void one(int call, MPI_Comm comm, float* mine, float* all) {
-  enum { few = 3, many = 700 };
-  const int n = call / 12 % 2 == 0 ? few : many;
+  enum { few = 3, many = 700, kinds = 16, most_ranks = 64 };
+  const int n = call / kinds % 2 == 0 ? few : many;
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
@@ -28,7 +28,13 @@ static void one(int call, MPI_Comm comm, float* mine, float* all) {
   memset(all, 0, sizeof(float) * (size_t)(n * size));
   MPI_Request request;
   int sum = rank + call, total = 0;
-  switch (call % 12) {
+  int counts[most_ranks], displs[most_ranks], fews[most_ranks];
+  for (int i = 0; i < size; ++i) {
+    counts[i] = n;
+    displs[i] = i * n;
+    fews[i] = few;
+  }
+  switch (call % kinds) {
     case 0:
       MPI_Allreduce(mine, all, n, MPI_FLOAT, MPI_SUM, comm);
       break;
@@ -61,6 +67,18 @@ static void one(int call, MPI_Comm comm, float* mine, float* all) {
       break;
     case 10:
       MPI_Allreduce(&sum, &total, 1, MPI_INT, MPI_SUM, comm);
+      break;
+    case 11:
+      MPI_Allgatherv(mine, n, MPI_FLOAT, all, counts, displs, MPI_FLOAT, comm);
+      break;
+    case 12: /* sizes change from call to call, and only the root knows */
+      MPI_Gatherv(mine, n, MPI_FLOAT, all, counts, displs, MPI_FLOAT, 0, comm);
+      break;
+    case 13:
+      MPI_Scatterv(mine, counts, displs, MPI_FLOAT, all, n, MPI_FLOAT, 0, comm);
+      break;
+    case 14: /* the same sizes in each call */
+      MPI_Alltoallv(mine, fews, displs, MPI_FLOAT, all, fews, displs, MPI_FLOAT, comm);
       break;
     default:
       MPI_Iallreduce(mine, all, n, MPI_FLOAT, MPI_SUM, comm, &request);

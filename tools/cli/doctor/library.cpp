@@ -205,6 +205,20 @@ void examine_network(LibraryExamination& result) {
   }
 }
 
+/// Says whether programs would learn.
+void examine_learning(const std::string& policy, Diagnoses& findings) {
+  const std::string file = environment("CIRCOLL_LEARN").value_or("");
+  if (file == "off") {
+    add_note(findings, "learning", "CIRCOLL_LEARN is off: nothing is learned from calls, also across hosts");
+  } else if (policy == "learn" || !file.empty()) {
+    add_good(findings, "learning",
+             "all communicators learn from calls" + (file.empty() ? "; nothing is kept" : "; it is kept in " + file));
+  } else {
+    add_good(findings, "learning",
+             "communicators with ranks on several hosts learn from calls; CIRCOLL_LEARN=off ends it");
+  }
+}
+
 /// The policy that "auto" is in a program under the drop-in.
 void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& result) {
   const std::string policy = environment("CIRCOLL_POLICY").value_or("auto");
@@ -224,6 +238,7 @@ void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& resu
   examine_network(result);
   const select::ProfileKey key{.library = result.name, .processor = processor_name()};
   const select::FoundProfile found = select::find_profile(key, select::profile_setting(), options, true);
+  examine_learning(policy, result.findings);
   const Diagnoses about = findings_of(found, result.name, ranks, tune_command(launcher, ranks));
   result.findings.insert(result.findings.end(), about.begin(), about.end());
   if (!found.other_patch.empty()) result.outdated = about.front();
