@@ -41,7 +41,7 @@ class DirectWriter {
     return {.offset = offset, .length = 1};
   }
   void add(const Step& step) { schedule_.steps.push_back(step); }
-  /// The last step waits for earlier ones of its direction: for the one that is a window before it, and for the message
+  /// Makes the last step wait for earlier ones of its direction. One is a window before it. Another one is the message
   /// of its peer that has the same tag.
   void await(std::vector<StepIndex>& steps) {
     const auto last = static_cast<StepIndex>(schedule_.steps.size() - 1);
@@ -83,7 +83,7 @@ Neighborhood neighborhood_of_grid(Rank size, Rank rank, const std::vector<GridNe
 
 NeighborBlocks own_blocks(const Neighborhood& neighborhood, NeighborContract contract) {
   NeighborBlocks made;
-  made.sent.resize(contract == NeighborContract::allgather ? 1 : neighborhood.out.size());
+  made.sent.resize(blocks_sent(neighborhood, contract));
   made.received.resize(neighborhood.in.size());
   std::iota(made.sent.begin(), made.sent.end(), Block{0});
   std::iota(made.received.begin(), made.received.end(), static_cast<Block>(made.sent.size()));

@@ -4,6 +4,7 @@
 // verify/neighborhood.hpp proves those of all ranks.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +40,7 @@ struct GridNeighbors {
 /// sent upwards arrives from below, also where both neighbours are the same rank.
 [[nodiscard]] Neighborhood neighborhood_of_grid(Rank size, Rank rank, const std::vector<GridNeighbors>& dimensions);
 
-/// What a rank sends along its edges.
+/// The blocks that a rank sends along its edges.
 enum class NeighborContract : std::uint8_t {
   allgather,  ///< one block along all edges
   alltoall,   ///< a block along each edge
@@ -62,10 +63,16 @@ inline constexpr std::array all_neighbor_functions{NeighborFunction::allgather, 
   return function <= NeighborFunction::allgatherv ? NeighborContract::allgather : NeighborContract::alltoall;
 }
 
+/// The blocks that a rank has in its send buffer. A rank of an allgather has one, unless nobody receives it.
+[[nodiscard]] inline std::size_t blocks_sent(const Neighborhood& neighborhood, NeighborContract contract) {
+  const std::size_t edges = neighborhood.out.size();
+  return contract == NeighborContract::allgather ? std::min<std::size_t>(edges, 1) : edges;
+}
+
 /// The blocks of one rank's buffers: the names by which a schedule knows them, in the order of the edges.
 struct NeighborBlocks {
   Block blocks = 1;               ///< how many there are in all
-  std::vector<Block> sent{};      ///< one in an allgather
+  std::vector<Block> sent{};      ///< of blocks_sent()
   std::vector<Block> received{};  ///< of each edge in
 };
 /// Names that mean something to this rank alone: first its blocks to send, then its blocks to receive.

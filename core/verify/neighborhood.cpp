@@ -73,7 +73,7 @@ std::vector<NeighborBlocks> shared_blocks(std::span<const Neighborhood> graph, N
   Block edges = 0;
   for (std::size_t r = 0; r < graph.size(); ++r) {
     require(graph[r].rank == static_cast<Rank>(r), "a graph has the neighbourhoods of ranks 0 .. p-1");
-    if (gathers) made[r].sent.push_back(graph[r].rank);
+    if (gathers && !graph[r].out.empty()) made[r].sent.push_back(graph[r].rank);
     for (const NeighborEdge& edge : graph[r].out) {
       const Block name = gathers ? graph[r].rank : edges;
       ++edges;

@@ -10,7 +10,7 @@
 
 namespace circoll::verify {
 
-/// Names of blocks that all ranks share: the source's rank in an allgather, the number of the edge in an alltoall.
+/// Names of blocks that all ranks share. A block has its source's rank in an allgather, its edge in an alltoall.
 /// Throws Error(invalid_argument) if the ends of the edges do not fit together.
 [[nodiscard]] std::vector<NeighborBlocks> shared_blocks(std::span<const Neighborhood> graph, NeighborContract contract);
 
