@@ -7,7 +7,7 @@
 
 namespace circoll {
 
-/// The arguments of this process, as the system has them: with those of the loader, if that was run as a program.
+/// The arguments of this process, as the system has them. They begin with the loader's, if that was run as a program.
 /// Empty if the system does not say them.
 [[nodiscard]] std::vector<std::string> own_arguments();
 

@@ -75,7 +75,7 @@ int run(Options options, int rank, int size) {
   bool correct = true;
   if (rank == 0) std::fputs(heading(size).c_str(), stdout);
   const Form form = form_of(options, all_asked);
-  if (rank == 0) std::fputs(table_header(form, line).c_str(), stdout);
+  if (rank == 0) std::fputs(table_header(form, line, options.buffers).c_str(), stdout);
   if (rank == 0 && options.native_algorithms) std::fputs(without_library_algorithms(options).c_str(), stdout);
   for (const AskedCell& one : all_asked) {
     options.algorithms = one.algorithms;

@@ -47,6 +47,14 @@ Sync sync_named(const std::string& word) {
   return word == "clock" ? Sync::clock : word == "barrier" ? Sync::barrier : Sync::automatic;
 }
 
+/// Many algorithms with buffers of their own may need more memory than there is.
+Buffers buffers_named(const options::BenchWords& words, const std::vector<std::string>& algorithms) {
+  if (words.buffers != "auto") return words.buffers == "rewrite" ? Buffers::rewrite : Buffers::reuse;
+  const bool few = words.cells.empty() && !words.native_algorithms && algorithms.size() <= 2 &&
+                   std::find(algorithms.begin(), algorithms.end(), "all") == algorithms.end();
+  return few ? Buffers::rewrite : Buffers::reuse;
+}
+
 /// Takes over what the command line says. Throws CLI::ValidationError.
 void take(const options::BenchWords& words, Options& options) {
   const options::BenchValues& values = words;
@@ -58,7 +66,7 @@ void take(const options::BenchWords& words, Options& options) {
   options.type = parse_type(words.type);
   options.op = parse_op(words.op);
   options.sync = sync_named(words.sync);
-  options.buffers = words.buffers == "rewrite" ? Buffers::rewrite : Buffers::reuse;
+  options.buffers = buffers_named(words, options.algorithms);
 }
 
 AskedCell read_cell(const select::Json& entry, const std::string& source) {

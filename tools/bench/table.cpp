@@ -241,10 +241,11 @@ std::string label(const Series& series) {
   return series.algorithm == "auto" ? "auto (" + series.served_by + ")" : series.algorithm;
 }
 
-std::string table_header(Form form, const StartLine& line) {
+std::string table_header(Form form, const StartLine& line, Buffers buffers) {
   std::string text = fmt::format("# ranks start together by {}", to_string(line.sync()));
   if (line.sync() == Sync::clock) text += fmt::format(", to within {:.2f} us", line.clock_error() * 1e6);
-  text += form == Form::wide ? "; medians with their 95 % confidence intervals\n" : "; medians\n";
+  text += form == Form::wide ? "; medians with their 95 % confidence intervals" : "; medians";
+  text += buffers == Buffers::rewrite ? "; data just written\n" : "\n";
   if (form == Form::compared) {
     return text + compared_columns("# collective", "size", "native [us]", "Circoll [us]", "ratio") +
            fmt::format("  {:<{}}|faster\n", "slower", half_bar);

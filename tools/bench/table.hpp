@@ -48,7 +48,7 @@ enum class Form {
 [[nodiscard]] std::string clipped(const std::string& name, std::size_t columns);
 /// "auto (ring)", or the name of an algorithm that was asked for.
 [[nodiscard]] std::string label(const Series& series);
-[[nodiscard]] std::string table_header(Form form, const StartLine& line);
+[[nodiscard]] std::string table_header(Form form, const StartLine& line, Buffers buffers);
 /// A line for every measured collective whose algorithms inside the MPI library cannot be chosen.
 [[nodiscard]] std::string without_library_algorithms(const Options& options);
 /// The rows of one cell.

@@ -51,9 +51,11 @@ void add_run_options(CLI::App& app, BenchWords& words) {
   app.add_option("--sync", words.sync, "How ranks start together; see docs/admin/measuring.md")
       ->check(CLI::IsMember({"auto", "clock", "barrier"}))
       ->capture_default_str();
-  app.add_option("--buffers", words.buffers,
-                 "reuse: the same for all algorithms; rewrite: each has its own, and uses them between repetitions")
-      ->check(CLI::IsMember({"reuse", "rewrite"}))
+  app.add_option(
+         "--buffers", words.buffers,
+         "rewrite: each algorithm has its own, and uses them between repetitions; reuse: the same for all, unchanged; "
+         "auto: rewrite for two algorithms at most")
+      ->check(CLI::IsMember({"auto", "reuse", "rewrite"}))
       ->capture_default_str();
   app.add_option("--between", words.between_s,
                  "Seconds in which each rank works on other memory before each repetition, as programs do")

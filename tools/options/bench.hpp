@@ -46,7 +46,7 @@ struct BenchWords : BenchValues {
   std::string type = "byte";
   std::string op = "bor";
   std::string sync = "auto";
-  std::string buffers = "reuse";
+  std::string buffers = "auto";
 };
 
 /// Declares the options on a command line. Values are checked as far as that takes no MPI library.

@@ -17,7 +17,7 @@
 //                               negative count, a null handle or buffer, too small a buffer)
 //   Error(unknown_name, parse)  a bad choice
 //   Error(unsupported)          the chosen algorithm cannot serve the call
-//   MpiError                    MPI reports an error: it has MPI's error code
+//   MpiError                    MPI reports an error, whose code it has
 // None of them ends the job. Where the native collective finds a call wrong, the communicator's error handler is called
 // if it is the user's own, but neither MPI_ERRORS_ARE_FATAL nor MPI_ERRORS_ABORT. There is one exception: a native call
 // that went well before with the same arguments may fail because of other ranks or the network. Then the error handler
