@@ -2,8 +2,8 @@
 // of calls that do not block are overwritten at once, as a program may do under the drop-in.
 //
 // Every call is made twice: by its MPI_ name, which the drop-in serves, and by its PMPI_ name. The program compares
-// both results with the definition. The library may differ where there are several edges from one rank to another, or
-// to itself. Its functions disagree there on the edge that a block takes.
+// both results with the definition. Where there are several edges from one rank to another, the functions of the
+// libraries disagree on the edge that a block takes. So the library is not called there.
 #include <mpi.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 
 int rank, size;
 bool overwrites = false;
-long wrong = 0, calls = 0, library_differs = 0;
+long wrong = 0, calls = 0;
 
 /// The edges of one rank in MPI's order, and the block that comes along each edge in: its rank, and its place there.
 struct Edges {
@@ -40,7 +40,7 @@ struct Topology {
   std::string name;
   MPI_Comm comm = MPI_COMM_NULL;
   std::vector<Edges> of;  ///< of each rank; MPI_PROC_NULL where a grid ends
-  bool ambiguous = false;
+  bool several = false;   ///< edges from one rank to another, which the libraries may take in another order
 };
 
 /// The n-th edge from s to r is the n-th edge of r that comes from s.
@@ -54,7 +54,7 @@ void pair_edges(Topology& t) {
         if (out[static_cast<std::size_t>(i)] == r && nth-- == 0) place = i;
       }
       t.of[static_cast<std::size_t>(r)].place.push_back(place);
-      t.ambiguous = t.ambiguous || met[static_cast<std::size_t>(s)] > 1;
+      t.several = t.several || met[static_cast<std::size_t>(s)] > 1;
     }
   }
 }
@@ -108,7 +108,7 @@ Topology grid(std::mt19937& random) {
   MPI_Dims_create(size, dimensions, dims.data());
   for (const int extent : dims) {
     periods.push_back(static_cast<int>(random() % 2));
-    t.ambiguous = t.ambiguous || (periods.back() != 0 && extent <= 2);
+    t.several = t.several || (periods.back() != 0 && extent <= 2);
   }
   MPI_Cart_create(MPI_COMM_WORLD, dimensions, dims.data(), periods.data(), 0, &t.comm);
   for (int r = 0; r < size; ++r) {
@@ -329,11 +329,9 @@ void try_call(const Topology& topology, Function function, Form form, std::mt199
     if (wrong++ == 0)
       std::printf("rank %d: %s, form %d, on a %s is wrong\n", rank, names[function], form, topology.name.c_str());
   }
-  if (!library_works) return;
+  if (!library_works || topology.several) return;
   again.make(form, true, false);
   if (again.recv.memory == expected) return;
-  ++library_differs;
-  if (topology.ambiguous) return;
   ++wrong;
   std::printf("rank %d: the library's %s, form %d, on a %s differs\n", rank, names[function], form,
               topology.name.c_str());
@@ -361,11 +359,9 @@ int main(int argc, char** argv) {
     }
     MPI_Comm_free(&topology.comm);
   }
-  long all_wrong = 0, all_differ = 0;
+  long all_wrong = 0;
   MPI_Allreduce(&wrong, &all_wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-  MPI_Allreduce(&library_differs, &all_differ, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0 && all_wrong == 0) std::printf("all %ld calls are right\n", calls);
-  if (rank == 0 && all_differ > 0) std::fprintf(stderr, "the library's own differ %ld times\n", all_differ);
   MPI_Type_free(&gapped);
   MPI_Finalize();
   return all_wrong == 0 ? 0 : 1;
