@@ -62,7 +62,8 @@ TEST(Report, TellsNeighbourhoodsFromTheCollectivesAmongAllRanks) {
   Report report(two_ranks());
   report.add_rank(ledger.serialised());
   std::map<std::string, int> calls;
-  for (const json& row : json::parse(report.json()).at("rows")) {
+  const json rows = json::parse(report.json()).at("rows");
+  for (const json& row : rows) {
     const auto name = row.at("collective").get<std::string>();
     calls[name] = row.at("calls").get<int>();
     EXPECT_TRUE(!name.starts_with("neighbor_") || row.at("predicted_s").is_null());
