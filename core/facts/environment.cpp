@@ -31,6 +31,9 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_ALLTOALLV", choice, "auto", "Drop-in: what serves MPI_Alltoallv."},
     EnvironmentVariable{"CIRCOLL_SCAN", choice, "auto", "Drop-in: what serves MPI_Scan."},
     EnvironmentVariable{"CIRCOLL_EXSCAN", choice, "auto", "Drop-in: what serves MPI_Exscan."},
+    EnvironmentVariable{"CIRCOLL_NEIGHBOR", "auto | direct | native", "auto",
+                        "Drop-in: what serves MPI_Neighbor_allgather and all other neighbourhood collectives. direct: "
+                        "each rank sends straight to its neighbours; auto: direct, unless CIRCOLL_POLICY is native."},
     EnvironmentVariable{"CIRCOLL_POLICY", "auto | model | classic | openmpi_fixed | native | file:PATH | learn", "auto",
                         "Drop-in: what chooses for the collectives that have no variable of their own, or auto in it."},
     EnvironmentVariable{"CIRCOLL_PROFILE", "auto | off | FILE | DIRECTORY", "auto",

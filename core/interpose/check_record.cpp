@@ -143,6 +143,22 @@ CheckRecord::CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size,
   }
 }
 
+CheckRecord::CheckRecord(const mpi::NeighborCall& call, const Neighborhood& neighborhood,
+                         const mpi::NeighborSides& sides, Mode mode, const void* caller)
+    : collective_(among_all(call.function)),
+      neighbor_(call.function),
+      mode_(mode),
+      rank_(neighborhood.rank),
+      caller_(caller) {
+  for (std::size_t i = 0; i < neighborhood.out.size(); ++i) {
+    const std::size_t block = contract_of(call.function) == NeighborContract::allgather ? 0 : i;
+    sends_.push_back({neighborhood.out[i].peer, sides.send.bytes_of(block)});
+  }
+  for (std::size_t i = 0; i < neighborhood.in.size(); ++i) {
+    expects_.push_back({neighborhood.in[i].peer, sides.recv.bytes_of(i)});
+  }
+}
+
 CheckRecord::CheckRecord(const mpi::MadeCall& call)
     : collective_(call.collective), mode_(call.blocking ? Mode::blocking : Mode::nonblocking), bytes_(call.bytes) {
   if (is_rooted(call.collective)) root_ = call.root;
@@ -234,6 +250,7 @@ std::uint64_t CheckRecord::hash() const {
   Hash hash;
   hash.add(static_cast<std::uint64_t>(*collective_)).add(static_cast<std::uint64_t>(mode_));
   hash.add(static_cast<std::uint64_t>(root_)).add(static_cast<std::uint64_t>(bytes_)).add(in_place_ ? 1 : 0);
+  if (neighbor_) hash.add(to_string(*neighbor_));
   for (const Count bytes : blocks_) hash.add(static_cast<std::uint64_t>(bytes));
   if (!is_reducing(*collective_)) return hash.value();
   hash.add(op_ ? static_cast<std::uint64_t>(*op_) : ~std::uint64_t{commutes_ ? 1U : 0U});
@@ -256,7 +273,7 @@ DescribedCall CheckRecord::described() const {
 
 std::string CheckRecord::name() const {
   if (!collective_) return "MPI_Finalize";
-  const std::string lower(to_string(*collective_));
+  const std::string lower(to_string(CalledCollective{*collective_, neighbor_}));
   if (mode_ == Mode::nonblocking) return "MPI_I" + lower;
   const std::string capital = static_cast<char>(std::toupper(static_cast<unsigned char>(lower[0]))) + lower.substr(1);
   if (mode_ == Mode::blocking) return "MPI_" + capital;
@@ -264,7 +281,7 @@ std::string CheckRecord::name() const {
 }
 
 std::string CheckRecord::amount_text() const {
-  if (!size_decides(*collective_)) return {};
+  if (neighbor_ || !size_decides(*collective_)) return {};
   const CollectiveTraits& traits = traits_of(*collective_);
   if (!traits.regular_twin) {
     switch (traits.blocks) {

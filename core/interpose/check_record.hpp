@@ -13,6 +13,7 @@
 #include "circoll/types.hpp"
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/comm/made_calls.hpp"
+#include "exec/mpi/serve/neighbor_operation.hpp"
 #include "interpose/check_message.hpp"
 #include "interpose/event.hpp"
 
@@ -35,6 +36,9 @@ class CheckRecord {
  public:
   /// A call at a rank that takes part in it.
   CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size, const void* caller);
+  /// The same among neighbours.
+  CheckRecord(const mpi::NeighborCall& call, const Neighborhood& neighborhood, const mpi::NeighborSides& sides,
+              Mode mode, const void* caller);
   /// MPI_Finalize.
   explicit CheckRecord(const void* caller) : caller_(caller) {}
 
@@ -60,6 +64,7 @@ class CheckRecord {
   [[nodiscard]] std::string operator_text() const;
 
   std::optional<Collective> collective_{};  ///< none: MPI_Finalize
+  std::optional<NeighborFunction> neighbor_{};
   Mode mode_ = Mode::blocking;
   Rank rank_ = 0;
   int root_ = -1;

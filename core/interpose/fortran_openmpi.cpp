@@ -11,7 +11,9 @@
 #include <mpi.h>
 
 #include <type_traits>
+#include <vector>
 
+#include "exec/mpi/call/neighbor_call.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "interpose/fortran.hpp"
 #include "interpose/sections_openmpi.hpp"
@@ -35,6 +37,18 @@ void* buffer(void* address) {
 MPI_Datatype type(const MPI_Fint* handle) { return PMPI_Type_f2c(*handle); }
 MPI_Op op(const MPI_Fint* handle) { return PMPI_Op_f2c(*handle); }
 MPI_Comm comm(const MPI_Fint* handle) { return PMPI_Comm_f2c(*handle); }
+
+/// The datatypes of the blocks that a rank sends to its neighbours, or receives from them, as C has them.
+class NeighborTypes {
+ public:
+  NeighborTypes(const MPI_Fint* handles, const MPI_Fint* c, bool sent) {
+    for (int i = 0; i < circoll::mpi::neighbor_blocks(comm(c), sent); ++i) types_.push_back(type(handles + i));
+  }
+  operator const MPI_Datatype*() const { return types_.data(); }  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::vector<MPI_Datatype> types_;
+};
 
 using circoll::interpose::fortran::free_op;
 using circoll::interpose::fortran::give;

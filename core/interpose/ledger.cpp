@@ -19,7 +19,7 @@ std::size_t Ledger::Hash::operator()(const KeyView& key) const {
   return QuickHash()
       .add(std::hash<const void*>{}(key.algorithm))
       .add(std::hash<std::string_view>{}(key.reason))
-      .add(static_cast<std::uint64_t>(key.collective))
+      .add(std::hash<std::string_view>{}(to_string(key.collective)))
       .add(static_cast<std::uint64_t>(key.mode))
       .add(static_cast<std::uint64_t>(key.ranks))
       .add(static_cast<std::uint64_t>(key.size_class))
@@ -28,7 +28,7 @@ std::size_t Ledger::Hash::operator()(const KeyView& key) const {
 
 void Ledger::add(const Event& event) {
   const bool native = event.served == nullptr;
-  const KeyView key{.collective = event.collective,
+  const KeyView key{.collective = event.called(),
                     .mode = event.mode,
                     .ranks = event.ranks,
                     .algorithm = native ? nullptr : event.served->algorithm,

@@ -25,7 +25,7 @@ class Ledger {
 
  private:
   struct KeyView {
-    Collective collective;
+    CalledCollective collective;
     Mode mode;
     Rank ranks;
     const Algorithm* algorithm;

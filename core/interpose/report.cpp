@@ -60,7 +60,9 @@ std::string without_parameters(const std::string& algorithm) {
 
 }  // namespace
 
-bool differs_by_rank(Collective collective) { return is_irregular(collective) && !is_reducing(collective); }
+bool differs_by_rank(const CalledCollective& called) {
+  return called.neighbor || (is_irregular(called.collective) && !is_reducing(called.collective));
+}
 
 void Report::Sum::join(const Sum& one) {
   least_s = calls == 0 ? one.least_s : std::min(least_s, one.least_s);
@@ -93,12 +95,12 @@ void Report::add_rank(std::string_view serialised) {
   std::map<Key, Mine> mine;
   Mine total;
   for (const auto& field : nlohmann::json::parse(serialised)) {
-    const auto collective = collective_from_string(field.at(0).get<std::string>());
-    check(collective.has_value(), "a ledger names a collective");
+    CalledCollective called;
+    check(read_called(field.at(0).get<std::string>(), called), "a ledger names a collective");
     auto algorithm = field.at(3).get<std::string>();
     auto why = field.at(4).get<std::string>();
     const bool native = algorithm == "native";
-    const Key key{field.at(2).get<Rank>(), static_cast<Mode>(field.at(1).get<int>()), *collective,
+    const Key key{field.at(2).get<Rank>(), static_cast<Mode>(field.at(1).get<int>()), called,
                   without_parameters(algorithm), native ? why : ""};
     const Sum one{.calls = field.at(6),
                   .bytes = field.at(7),
@@ -133,7 +135,9 @@ void Report::add_rank(std::string_view serialised) {
 
 Report::Predicted Report::predict(Estimator& estimator, const Key& key, const Sum& sum,
                                   const std::string& algorithm) const {
-  const auto& [ranks, mode, collective, name, reason] = key;
+  const auto& [ranks, mode, called, name, reason] = key;
+  if (called.neighbor) return {};  // the model does not know the graph
+  const Collective collective = called.collective;
   const Count bytes = sum.calls == 0 ? 0 : sum.bytes / sum.calls;
   const auto calls = static_cast<double>(sum.most_calls);
   Predicted predicted;
@@ -147,7 +151,7 @@ Report::Predicted Report::predict(Estimator& estimator, const Key& key, const Su
 }
 
 Report::Predicted Report::predict(Estimator& estimator, const Key& key, const Row& row) const {
-  if (differs_by_rank(std::get<Collective>(key))) {
+  if (differs_by_rank(std::get<CalledCollective>(key))) {
     return predict(estimator, key, row.sum, row.classes.begin()->second.algorithm);
   }
   Predicted all;

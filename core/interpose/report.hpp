@@ -52,7 +52,7 @@ class Estimator {
 };
 
 /// True if ranks of one call may have blocks of different sizes, in different size classes.
-[[nodiscard]] bool differs_by_rank(Collective collective);
+[[nodiscard]] bool differs_by_rank(const CalledCollective& called);
 
 /// A report's facts about the run.
 struct RunFacts {
@@ -132,7 +132,7 @@ class Report {
     std::optional<NativeEstimate> native;
   };
   /// Communicator size, mode, collective, algorithm, why native.
-  using Key = std::tuple<Rank, Mode, Collective, std::string, std::string>;
+  using Key = std::tuple<Rank, Mode, CalledCollective, std::string, std::string>;
 
   [[nodiscard]] Predicted predict(Estimator& estimator, const Key& key, const Sum& sum,
                                   const std::string& algorithm) const;

@@ -56,7 +56,7 @@ std::string Report::json_with(int indent) const {
                {"bytes", entry.sum.bytes},
                {"seconds", entry.sum.seconds},
                {"mean_s", mean_of(entry.sum.all_seconds)},
-               {"least_s", traits_of(collective).rooted ? entry.sum.most_least_s : entry.sum.least_s},
+               {"least_s", traits_of(collective.collective).rooted ? entry.sum.most_least_s : entry.sum.least_s},
                {"algorithm", entry.algorithm},
                {"why", entry.why}};
       if (!differs_by_rank(collective)) {

@@ -23,7 +23,7 @@ std::string percent(double part, double whole) {
 
 /// A collective on communicators of one size, by whatever served it.
 struct Group {
-  Collective collective = Collective::barrier;
+  CalledCollective collective{};
   Rank ranks = 0;
   Mode mode = Mode::blocking;
   std::int64_t calls = 0;

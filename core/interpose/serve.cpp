@@ -6,6 +6,7 @@
 
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
+#include "exec/mpi/serve/neighbor_perform.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/serving.hpp"
 #include "interpose/state.hpp"
@@ -39,10 +40,11 @@ void record(State& state, const mpi::Call& call, Mode mode, const mpi::CallResul
 
 /// A nonblocking or persistent operation that Progress has brought to its end.
 void record_ended(const mpi::Ended& ended) noexcept {
-  State::known()->record({.collective = ended.collective,
+  State::known()->record({.collective = ended.neighbor ? among_all(*ended.neighbor) : ended.collective,
+                          .neighbor = ended.neighbor,
                           .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
                           .ranks = ended.size,
-                          .served = ended.outcome.served(),
+                          .served = ended.neighbor ? &mpi::neighbor_direct() : ended.outcome.served(),
                           .reason = ended.outcome.reason,
                           .bytes = ended.outcome.bytes,
                           .begin_s = ended.begin_s,
@@ -97,16 +99,16 @@ const mpi::InternedChoice& chosen(const mpi::Call& call, const mpi::InternedChoi
 
 bool is_native(const mpi::CallResult& outcome) { return outcome.plan == nullptr; }
 
-mpi::Observer observer(const State& state) {
-  if (!state.recording()) return {};
-  return {.on_ended = record_ended, .thread = thread_number()};
-}
-
 mpi::CallResult left_native(const State& state, int error) {
   return mpi::native_outcome(error, state.progress().unavailable());
 }
 
 }  // namespace
+
+mpi::Observer observer(const State& state) {
+  if (!state.recording()) return {};
+  return {.on_ended = record_ended, .thread = thread_number()};
+}
 
 int serve(const mpi::Call& call, const void* caller) noexcept {
   return serve_entry_point(

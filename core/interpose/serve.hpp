@@ -9,7 +9,16 @@
 /// The place that an entry point has been called from.
 #define CIRCOLL_CALLER __builtin_return_address(0)
 
+namespace circoll::mpi {
+struct Observer;
+}
+
 namespace circoll::interpose {
+
+class State;
+
+/// The observer of operations behind requests, which hears nothing if nobody wants events.
+[[nodiscard]] mpi::Observer observer(const State& state);
 
 /// Serves a call as the environment says. An error goes through the communicator's error handler, unless the native
 /// collective has done that. Returns the MPI error code; throws nothing. `caller` is the entry point's return address.

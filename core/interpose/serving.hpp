@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "circoll/select.hpp"
+#include "exec/mpi/call/neighbor_call.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/event.hpp"
 
@@ -39,6 +40,10 @@ class Serving {
   /// Called before each call. Returns an MPI error code for which the error handler has been called: then the call must
   /// not be made. `caller` is the entry point's return address.
   [[nodiscard]] virtual int admit(const mpi::Call& call, Mode mode, const void* caller) {
+    return next_ == nullptr ? MPI_SUCCESS : next_->admit(call, mode, caller);
+  }
+  /// The same for a collective among neighbours.
+  [[nodiscard]] virtual int admit(const mpi::NeighborCall& call, Mode mode, const void* caller) {
     return next_ == nullptr ? MPI_SUCCESS : next_->admit(call, mode, caller);
   }
   /// Serves a blocking call. `timed` as for mpi::perform().

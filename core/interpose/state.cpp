@@ -192,6 +192,11 @@ void State::read_choices() {
       choice = mpi::intern(collective, "native");
     }
   }
+  const std::string neighbor = environment("CIRCOLL_NEIGHBOR").value_or("auto");
+  if (neighbor != "auto" && neighbor != "direct" && neighbor != "native")
+    warn("CIRCOLL_NEIGHBOR: '" + neighbor + "' is none of auto, direct and native; the native collectives are used");
+  const bool served = neighbor == "direct" || (neighbor == "auto" && policy != nullptr);
+  neighbor_choice_ = mpi::intern(Collective::alltoall, served ? "auto" : "native");
   for (const std::string& name : unknown_environment_variables()) {
     warn("the environment variable " + name + " is not one of Circoll's; 'man circoll-run' lists them");
   }
@@ -366,6 +371,7 @@ void State::go_native() {
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
   }
+  neighbor_choice_ = mpi::intern(Collective::alltoall, "native");
 }
 
 void State::check_placeholders(const char* variable, const std::string& name) const {

@@ -69,6 +69,8 @@ class State {
   [[nodiscard]] const mpi::InternedChoice& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
+  /// The choice for neighbourhood collectives, which are native or served.
+  [[nodiscard]] const mpi::InternedChoice& neighbor_choice() const { return *neighbor_choice_; }
   /// True if all calls of the collective are left to the MPI library.
   [[nodiscard]] bool is_native(Collective collective) const {
     return choice(collective).kind == mpi::InternedChoice::Kind::native;
@@ -137,6 +139,7 @@ class State {
   PolicyOptions options_;
   std::vector<std::unique_ptr<const Policy>> policies_;  ///< what choices_ refer to
   std::array<const mpi::InternedChoice*, all_collectives.size()> choices_{};
+  const mpi::InternedChoice* neighbor_choice_ = nullptr;
   std::vector<Selection> of_files_;    ///< algorithms that stand in files, where a policy decides otherwise
   const Policy* automatic_ = nullptr;  ///< the policy "auto" of the environment; nullptr if it is another
   std::string profile_;                ///< the file of the profile in use, or why there is none

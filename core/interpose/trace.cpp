@@ -13,7 +13,7 @@ namespace {
 std::size_t hash_of(const Event& event) {
   QuickHash hash;
   hash.add(std::hash<std::string_view>{}(event.reason));
-  hash.add(static_cast<std::uint64_t>(event.collective));
+  hash.add(std::hash<std::string_view>{}(to_string(event.called())));
   hash.add(static_cast<std::uint64_t>(event.mode));
   hash.add(static_cast<std::uint64_t>(event.ranks));
   if (event.served == nullptr) return hash.value();
@@ -28,7 +28,7 @@ double rounded(double microseconds) { return std::round(microseconds * 1e3) / 1e
 }  // namespace
 
 bool Trace::CallKind::is_of(const Event& event) const {
-  if (collective != event.collective || mode != event.mode || ranks != event.ranks || reason != event.reason)
+  if (collective != event.called() || mode != event.mode || ranks != event.ranks || reason != event.reason)
     return false;
   if (event.served == nullptr) return algorithm == nullptr;
   return algorithm == event.served->algorithm && params == event.served->params;
@@ -42,7 +42,7 @@ std::uint32_t Trace::kind_of(const Event& event) {
   if (known != end) return known->second;
   const auto fresh = static_cast<std::uint32_t>(kinds_.size());
   const bool native = event.served == nullptr;
-  kinds_.push_back({.collective = event.collective,
+  kinds_.push_back({.collective = event.called(),
                     .mode = event.mode,
                     .ranks = event.ranks,
                     .algorithm = native ? nullptr : event.served->algorithm,
@@ -87,7 +87,7 @@ void Trace::write(int process, const std::function<double(double)>& microseconds
   std::int64_t id = 0;
   for (const Entry& event : events_) {
     const CallKind& kind = kinds_[event.kind];
-    const Selection served{kind.algorithm, kind.collective, kind.params};
+    const Selection served{kind.algorithm, kind.collective.collective, kind.params};
     const bool native = kind.algorithm == nullptr;
     const std::string algorithm = name_of(native ? nullptr : &served);
     const std::string title = std::string(to_string(kind.collective)) + " " + algorithm;

@@ -35,7 +35,7 @@ class Trace {
  private:
   /// Properties that calls have in common.
   struct CallKind {
-    Collective collective;
+    CalledCollective collective;
     Mode mode;
     Rank ranks;
     const Algorithm* algorithm;

@@ -48,6 +48,38 @@ TEST(Ledger, SizeClassesArePowersOfTwo) {
   }
 }
 
+TEST(Report, TellsNeighbourhoodsFromTheCollectivesAmongAllRanks) {
+  const Algorithm direct{.name = "direct"};
+  const Selection selection{.algorithm = &direct, .collective = Collective::alltoall};
+  Ledger ledger;
+  for (const NeighborFunction function : all_neighbor_functions) {
+    Event event = served_by(selection, 64, 1);
+    event.collective = among_all(function);
+    ledger.add(event);
+    event.neighbor = function;
+    ledger.add(event);
+  }
+  Report report(two_ranks());
+  report.add_rank(ledger.serialised());
+  std::map<std::string, int> calls;
+  const json rows = json::parse(report.json()).at("rows");
+  for (const json& row : rows) {
+    const auto name = row.at("collective").get<std::string>();
+    calls[name] = row.at("calls").get<int>();
+    EXPECT_TRUE(!name.starts_with("neighbor_") || row.at("predicted_s").is_null());
+  }
+  EXPECT_EQ(calls, (std::map<std::string, int>{{"allgather", 1},
+                                               {"allgatherv", 1},
+                                               {"alltoall", 1},
+                                               {"alltoallv", 2},
+                                               {"neighbor_allgather", 1},
+                                               {"neighbor_allgatherv", 1},
+                                               {"neighbor_alltoall", 1},
+                                               {"neighbor_alltoallv", 1},
+                                               {"neighbor_alltoallw", 1}}));
+  EXPECT_NE(report.text().find("neighbor_alltoallw"), std::string::npos);
+}
+
 TEST(Report, SaysWhyRanksAgreeAboutDeviceMemory) {
   RunFacts facts = two_ranks();
   EXPECT_EQ(Report(facts).text().find("GPU"), std::string::npos);

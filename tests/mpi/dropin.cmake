@@ -8,6 +8,15 @@ function(dropin_tests)
              $<TARGET_FILE:all_collectives_${name}>)
   endforeach()
 
+  # Neighbourhood collectives on random graphs and grids, against the definition and the library's own.
+  add_executable(neighbors_${name} programs/neighbors.cpp)
+  target_link_libraries(neighbors_${name} PRIVATE PkgConfig::mpi_${name})
+  target_compile_definitions(neighbors_${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  foreach(np 2 3 5 8)  # on one rank they are native
+    mpi_test(dropin_${name}_neighbors_np${np} 120 COMMAND python3 ${here}/neighbors_test.py ${name} ${np}
+             ${dropin} ${yield} $<TARGET_FILE:neighbors_${name}>)
+  endforeach()
+
   # Files of schedules in place of algorithms.
   mpi_test(dropin_${name}_schedule_files 300 COMMAND python3 ${here}/schedule_files_test.py ${name}
            ${dropin} ${yield} $<TARGET_FILE:all_collectives_${name}> $<TARGET_FILE:nonblocking_${name}> ${cli} ${PROJECT_SOURCE_DIR})

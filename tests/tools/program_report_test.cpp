@@ -108,6 +108,15 @@ TEST(ProgramReport, IsReadAsTheDropInWritesIt) {
   EXPECT_DOUBLE_EQ(report.collectives_s(), 2.5);
 }
 
+TEST(ProgramReport, OfNeighbourhoodsHasTheirTimeButNoRows) {
+  const ProgramReport both =
+      read(report(2, {row("bcast", "circulant", 3, 0.5), row("neighbor_alltoallw", "direct", 5, 0.25)}));
+  ASSERT_EQ(both.rows.size(), 1U);
+  EXPECT_EQ(both.rows[0].collective, Collective::bcast);
+  EXPECT_EQ(both.calls, 8);
+  EXPECT_DOUBLE_EQ(both.collectives_s(), 0.75);
+}
+
 TEST(ProgramReport, OfOlderVersionsHasTimesOfTheSlowestRank) {
   json old = report(10, {row("bcast", "native", 8, 3)});
   old.erase("program");

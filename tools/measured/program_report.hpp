@@ -50,7 +50,8 @@ struct ProgramReport {
   std::optional<double> program_s{};  ///< from MPI_Init to MPI_Finalize, mean over the ranks; older reports have none
   std::optional<double> others{};     ///< share of the processors that others took; only of runs of `circoll compare`
   std::optional<double> pressure{};   ///< share of the time in which a process waited for a processor
-  std::vector<ReportedRow> rows{};    ///< in the file's order
+  std::vector<ReportedRow> rows{};    ///< in the file's order, but for neighbourhood collectives
+  double neighbors_s = 0;             ///< inside of those, mean over the ranks: tools have no algorithms for them
 
   /// The time inside of collectives, mean over the ranks.
   [[nodiscard]] double collectives_s() const;

@@ -177,18 +177,18 @@ void Check::open(const Opening& opening) {
   }
 }
 
-Check::CommPointer Check::find(const mpi::Call& call, int* error) {
-  if (call.comm == MPI_COMM_NULL) return nullptr;
-  if (call.comm == MPI_COMM_WORLD) return world_;
+Check::CommPointer Check::find(MPI_Comm handle, int* error) {
+  if (handle == MPI_COMM_NULL) return nullptr;
+  if (handle == MPI_COMM_WORLD) return world_;
   void* value = nullptr;
   int known = 0;
-  *error = PMPI_Comm_get_attr(call.comm, keyval_, static_cast<void*>(&value), &known);
+  *error = PMPI_Comm_get_attr(handle, keyval_, static_cast<void*>(&value), &known);
   if (*error != MPI_SUCCESS) return nullptr;
   if (known != 0) return *static_cast<CommPointer*>(value);
-  if (mpi::Freeing::is(call.comm)) return nullptr;
-  std::vector<Rank> ranks = comparable(call.comm);
-  CommPointer made = ranks.empty() ? nullptr : std::make_shared<CheckedComm>(call.comm, shared_, std::move(ranks));
-  attach(call.comm, made);
+  if (mpi::Freeing::is(handle)) return nullptr;
+  std::vector<Rank> ranks = comparable(handle);
+  CommPointer made = ranks.empty() ? nullptr : std::make_shared<CheckedComm>(handle, shared_, std::move(ranks));
+  attach(handle, made);
   return made;
 }
 
@@ -199,25 +199,26 @@ int Check::call_errhandler(MPI_Comm comm) const {
   return error_;
 }
 
-int Check::compare(const mpi::Call& call, Mode mode, const void* return_address) {
+template <typename Describe>
+int Check::compare(MPI_Comm handle, Mode mode, const void* return_address, const Describe& describe) {
   int error = MPI_SUCCESS;
   const void* const caller = callers_.outside_mpi(return_address);
-  const CommPointer comm = find(call, &error);
+  const CommPointer comm = find(handle, &error);
   if (comm == nullptr) return error;
-  const Participation part = part_of(call, comm->rank(), comm->size());
+  const auto [part, record] = describe(*comm, caller);
   if (part == Participation::unknown) return MPI_SUCCESS;
-  if (part == Participation::makes && !comm->id()) error = begin_open(call.comm, comm);
+  if (part == Participation::makes && !comm->id()) error = begin_open(handle, comm);
   if (error != MPI_SUCCESS) return error;
   std::shared_ptr<CheckedCall> begun;
   {
     const Turn turn(*this);
-    if (mpi::library::is_revoked(call.comm)) comm->give_up();
+    if (mpi::library::is_revoked(handle)) comm->give_up();
     if (comm->ended()) return MPI_SUCCESS;
     if (part == Participation::refused) {
       comm->refuse();
       return MPI_SUCCESS;
     }
-    begun = comm->begin(CheckRecord(call, mode, comm->rank(), comm->size(), caller), mode == Mode::blocking);
+    begun = comm->begin(record.value(), mode == Mode::blocking);
   }
   if (mode != Mode::blocking) {
     poll();
@@ -261,9 +262,29 @@ void Check::advance() {
   forget_freed();
 }
 
-int Check::admit(const mpi::Call& call, Mode mode, const void* caller) {
-  if (const int differs = done_ ? MPI_SUCCESS : compare(call, mode, caller); differs != MPI_SUCCESS) return differs;
-  return Serving::admit(call, mode, caller);
+int Check::admit(const mpi::Call& call, Mode mode, const void* return_address) {
+  const auto describe = [&](const CheckedComm& comm, const void* caller) {
+    const Participation part = part_of(call, comm.rank(), comm.size());
+    std::optional<CheckRecord> record;
+    if (part == Participation::makes) record.emplace(call, mode, comm.rank(), comm.size(), caller);
+    return std::pair(part, std::move(record));
+  };
+  const int differs = done_ ? MPI_SUCCESS : compare(call.comm, mode, return_address, describe);
+  return differs != MPI_SUCCESS ? differs : Serving::admit(call, mode, return_address);
+}
+
+int Check::admit(const mpi::NeighborCall& call, Mode mode, const void* return_address) {
+  const auto describe = [&](const CheckedComm& comm, const void* caller) {
+    const auto neighborhood = mpi::find_neighborhood(call.comm, comm.rank(), comm.size());
+    std::optional<CheckRecord> record;
+    if (!neighborhood) return std::pair(Participation::refused, std::move(record));
+    const mpi::NeighborSides sides(call, *neighborhood);
+    if (sides.send.erroneous() || sides.recv.erroneous()) return std::pair(Participation::refused, std::move(record));
+    record.emplace(call, *neighborhood, sides, mode, caller);
+    return std::pair(Participation::makes, std::move(record));
+  };
+  const int differs = done_ ? MPI_SUCCESS : compare(call.comm, mode, return_address, describe);
+  return differs != MPI_SUCCESS ? differs : Serving::admit(call, mode, return_address);
 }
 
 void Check::poll() noexcept {

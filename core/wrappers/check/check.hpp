@@ -31,6 +31,7 @@ class Check final : public Serving {
 
   /// Compares a call before it is made; if it blocks, waits for the other ranks.
   [[nodiscard]] int admit(const mpi::Call& call, Mode mode, const void* caller) override;
+  [[nodiscard]] int admit(const mpi::NeighborCall& call, Mode mode, const void* caller) override;
   /// Passes on the packets that have arrived, if this rank has calls that are being compared. Thread-safe, also from
   /// within itself.
   void poll() noexcept override;
@@ -48,9 +49,11 @@ class Check final : public Serving {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
-  [[nodiscard]] int compare(const mpi::Call& call, Mode mode, const void* return_address);
+  /// `describe(comm, caller)` returns the part that this rank takes in a call on `handle`, and the record of it.
+  template <typename Describe>
+  [[nodiscard]] int compare(MPI_Comm handle, Mode mode, const void* return_address, const Describe& describe);
   void compare_end(const void* return_address);
-  [[nodiscard]] CommPointer find(const mpi::Call& call, int* error);
+  [[nodiscard]] CommPointer find(MPI_Comm handle, int* error);
   /// The ranks of a communicator in MPI_COMM_WORLD; none if its calls cannot be compared.
   [[nodiscard]] std::vector<Rank> comparable(MPI_Comm comm) const;
   void attach(MPI_Comm comm, CommPointer checked) const;

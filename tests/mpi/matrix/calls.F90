@@ -26,15 +26,19 @@ module matrix
   include 'mpif-ext.h'
 #endif
 #endif
-  integer, parameter :: most_ranks = 8, most_elements = 128
+  integer, parameter :: most_ranks = 8, most_elements = 192
   integer :: unit, rank, ranks, n, ierr
   character(len=32) :: collective
   integer, asynchronous :: send(0:most_ranks*most_elements - 1), recv(0:most_ranks*most_elements - 1)
   integer, asynchronous :: counts(0:most_ranks - 1), displs(0:most_ranks - 1), bytes(0:most_ranks - 1)
+  integer(MPI_ADDRESS_KIND), asynchronous :: addresses(0:most_ranks - 1)
+  ! In this one every rank is a neighbour of every rank, and of itself.
 #if defined(USE_MPI_F08)
+  type(MPI_Comm) :: neighbors
   type(MPI_Request) :: request
   type(MPI_Datatype), asynchronous :: types(0:most_ranks - 1)
 #else
+  integer :: neighbors
   integer :: request
   integer, asynchronous :: types(0:most_ranks - 1)
 #endif
@@ -101,6 +105,7 @@ contains
     integer, intent(in) :: elements
     integer :: i
     collective = name
+    if (index(name, 'neighbor_') == 1) collective = name(10:)
     n = elements
     send = [(contribution(rank, i), i=0, most_ranks*most_elements - 1)]
     recv = -1
@@ -108,6 +113,7 @@ contains
     counts = n
     displs = [(i*n, i=0, most_ranks - 1)]
     bytes = 4*displs
+    addresses = bytes
     types = MPI_INTEGER
 #if HAVE_LARGE
     n_c = n
@@ -139,6 +145,7 @@ program calls
   implicit none
   character(len=1024) :: log
   character(len=12) :: number
+  integer :: i, all_ranks(0:most_ranks - 1)
 
   call get_command_argument(1, log)
   call MPI_Init(ierr)
@@ -146,7 +153,11 @@ program calls
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
   write (number, '(i0)') rank
   open (newunit=unit, file=trim(log)//'.'//trim(number), action='write', status='replace')
+  all_ranks = [(i, i=0, most_ranks - 1)]
+  call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ranks, all_ranks, all_ranks, ranks, all_ranks, all_ranks, &
+                                      MPI_INFO_NULL, .false., neighbors, ierr)
 #include "matrix_calls.inc"
+  call MPI_Comm_free(neighbors, ierr)
   close (unit)
   call MPI_Finalize(ierr)
 end program

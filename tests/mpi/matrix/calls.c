@@ -13,7 +13,7 @@
 #define HAVE_LARGE (MPI_VERSION >= 4)
 #define HAVE_PERSISTENT 1
 
-enum { most_ranks = 8, most_elements = 128 };
+enum { most_ranks = 8, most_elements = 192 };
 
 static FILE* file;
 static int rank, size, n;
@@ -22,6 +22,8 @@ static int send[most_ranks * most_elements], recv[most_ranks * most_elements];
 static int counts[most_ranks], displs[most_ranks], bytes[most_ranks];
 static MPI_Datatype types[most_ranks];
 static MPI_Request request;
+static MPI_Comm neighbors; /* every rank is a neighbour of every rank, and of itself */
+static MPI_Aint addresses[most_ranks];
 #if HAVE_LARGE
 static MPI_Count n_c, counts_c[most_ranks];
 static MPI_Aint displs_c[most_ranks], bytes_c[most_ranks];
@@ -59,7 +61,7 @@ static int expected(int i) {
 
 static void begin(const char* name, int elements) {
   int i;
-  collective = name;
+  collective = strncmp(name, "neighbor_", 9) == 0 ? name + 9 : name;
   n = elements;
   for (i = 0; i < most_ranks * most_elements; ++i) {
     send[i] = contribution(rank, i);
@@ -69,6 +71,7 @@ static void begin(const char* name, int elements) {
     counts[i] = n;
     displs[i] = i * n;
     bytes[i] = (int)sizeof(int) * i * n;
+    addresses[i] = bytes[i];
     types[i] = MPI_INT;
 #if HAVE_LARGE
     n_c = n;
@@ -94,6 +97,7 @@ static void absent(const char* name) {
 
 int main(int argc, char** argv) {
   char name[4096];
+  int i, ranks[most_ranks];
   if (argc != 2) return 2;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -102,7 +106,10 @@ int main(int argc, char** argv) {
   snprintf(name, sizeof name, "%s.%d", argv[1], rank);
   file = fopen(name, "w");
   if (file == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+  for (i = 0; i < size; ++i) ranks[i] = i;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, size, ranks, ranks, size, ranks, ranks, MPI_INFO_NULL, 0, &neighbors);
 #include "matrix_calls.inc"
+  MPI_Comm_free(&neighbors);
   (void)absent;
   fclose(file);
   MPI_Finalize();

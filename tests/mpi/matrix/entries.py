@@ -20,6 +20,12 @@ COLLECTIVES = {
     "reduce_scatter": "send recv counts type op",
     "scan": "send recv n type op",
     "exscan": "send recv n type op",
+    # On a graph in which every rank is a neighbour of every rank, which gives the results of the functions above.
+    "neighbor_allgather": "send n type recv n type",
+    "neighbor_allgatherv": "send n type recv counts displs type",
+    "neighbor_alltoall": "send n type recv n type",
+    "neighbor_alltoallv": "send counts displs type recv counts displs type",
+    "neighbor_alltoallw": "send counts addresses types recv counts addresses types",
 }
 MODES = ["blocking", "nonblocking", "persistent"]
 SPELLING = {
@@ -49,7 +55,7 @@ class Entry:
         """The fields of this call's event (docs/user/reports.md)."""
         if self.collective == "barrier":
             return 0
-        blocks = ranks if self.collective.startswith(("alltoall", "reduce_scatter")) else 1
+        blocks = ranks if self.collective.removeprefix("neighbor_").startswith(("alltoall", "reduce_scatter")) else 1
         return 4 * blocks * self.count
 
 

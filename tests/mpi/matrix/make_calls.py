@@ -18,7 +18,7 @@ def arguments(entry):
         if entry.large and word in ("n", "counts", "displs", "bytes"):
             word += "_c"
         words.append(spelling.get(word, word))
-    return words + ["MPI_COMM_WORLD"]
+    return words + ["neighbors" if entry.collective.startswith("neighbor_") else "MPI_COMM_WORLD"]
 
 
 def call(function, words):

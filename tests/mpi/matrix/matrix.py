@@ -51,7 +51,7 @@ def run(arguments, mpi, binding, work):
     preload = dropin if mpi == "openmpi" else f"{dropin} {getattr(arguments, 'yield')}"
     launch = [LAUNCH, "test", mpi, "-np", str(RANKS), "env", f"LD_PRELOAD={preload}"]
     env = {name: value for name, value in os.environ.items() if not name.startswith("CIRCOLL_")}
-    done = subprocess.run([*launch, f"CIRCOLL_TRACE={work}/trace", str(program), f"{work}/log"], env=env, timeout=100,
+    done = subprocess.run([*launch, f"CIRCOLL_TRACE={work}/trace", "CIRCOLL_SERVE_AFTER=0", str(program), f"{work}/log"], env=env, timeout=100,
                           capture_output=True, text=True, check=False)
     if done.returncode != 0 or done.stderr:
         sys.exit(f"{program} failed: {done.stdout}{done.stderr}")

@@ -36,6 +36,7 @@ int odd(void);
 int exchange(int more);
 int collect(int count);
 int share(int count);
+int halo(int more);
 
 /* All ranks exchange data, and rank 1 sends one element more to rank 2 if `more` is set. */
 __attribute__((noinline)) int exchange(int more) {
@@ -60,8 +61,15 @@ __attribute__((noinline)) int share(int count) {
   return MPI_Allgatherv(a, rank == 3 ? count : 2, MPI_INT, b, counts, displs, MPI_INT, comm);
 }
 
+/* The ranks of a ring exchange an element with both neighbours. `more` elements more go upwards. */
+__attribute__((noinline)) int halo(int more) {
+  const int counts[2] = {1, 1 + more}, got[2] = {1, 1}, displs[2] = {0, 8};
+  return MPI_Neighbor_alltoallv(a, counts, displs, MPI_INT, b, got, displs, MPI_INT, comm);
+}
+
 __attribute__((noinline)) int ordinary(void) {
   int rc = MPI_SUCCESS;
+  if (is("neighbors")) rc = halo(0);
   if (is("collective") || is("bytes") || is("root") || is("mode")) rc = MPI_Bcast(a, 10, MPI_INT, 0, comm);
   if (is("operator") || is("type") || is("user_operator")) rc = MPI_Allreduce(a, b, 2, MPI_INT, MPI_SUM, comm);
   if (is("gatherv")) rc = collect(rank == 1 ? 3 : 2);
@@ -86,6 +94,7 @@ static void add(void* in, void* inout, int* n, MPI_Datatype* type) {
 
 __attribute__((noinline)) int odd(void) {
   int rc = MPI_SUCCESS;
+  if (is("neighbors")) rc = halo(1);
   if (is("collective")) rc = MPI_Reduce(a, b, 10, MPI_INT, MPI_MAX, 0, comm);
   if (is("bytes")) rc = MPI_Bcast(a, 5, MPI_INT, 0, comm);
   if (is("root")) rc = MPI_Bcast(a, 10, MPI_INT, 1, comm);
@@ -139,7 +148,7 @@ static void tell(char* text) {
 int main(int argc, char** argv) {
   MPI_Errhandler mine;
   char text[MPI_MAX_ERROR_STRING] = "success";
-  int rc = MPI_SUCCESS, length = 0, flag = 0, returns, sub = 0, delayed = 0;
+  int rc = MPI_SUCCESS, length = 0, flag = 0, returns, sub = 0, delayed = 0, periodic = 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -155,6 +164,10 @@ int main(int argc, char** argv) {
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
     MPI_Comm_set_name(comm, "backwards");
     MPI_Comm_rank(comm, &rank);
+  }
+  if (is("neighbors")) {
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &comm);
+    MPI_Comm_set_name(comm, "ring");
   }
   if (returns && delayed) {
     MPI_Comm_create_errhandler(handler, &mine);
@@ -176,7 +189,7 @@ int main(int argc, char** argv) {
   if (delayed && rc == MPI_SUCCESS) rc = handled;
   if (rc != MPI_SUCCESS) MPI_Error_string(rc, text, &length);
   tell(text);
-  if (sub) MPI_Comm_free(&comm);
+  if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
   if (request != MPI_REQUEST_NULL) {
     doze(1);  /* launchers lose what was written just before a rank goes like this */
     _Exit(0); /* it will never be complete */

@@ -3,7 +3,10 @@
 
 #include <mpi.h>
 
+#include <optional>
+
 #include "exec/mpi/serve/perform.hpp"
+#include "schedule/neighborhood.hpp"
 
 namespace circoll::mpi {
 
@@ -12,9 +15,10 @@ namespace circoll::mpi {
 struct Ended {
   CallResult outcome{};
   Collective collective = Collective::barrier;
-  Rank size = 1;        ///< of the communicator
-  double begin_s = 0;   ///< MPI_Wtime of the call or of MPI_Start
-  double inside_s = 0;  ///< spent in it
+  std::optional<NeighborFunction> neighbor{};  ///< it was among neighbours: outcome has no plan, but was served
+  Rank size = 1;                               ///< of the communicator
+  double begin_s = 0;                          ///< MPI_Wtime of the call or of MPI_Start
+  double inside_s = 0;                         ///< spent in it
   bool persistent = false;
   int thread = -1;  ///< of the caller, as the caller has said
 };

@@ -5,6 +5,7 @@
 
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/failures.hpp"
+#include "exec/mpi/serve/neighbor_perform.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -18,30 +19,34 @@ int next_tag() {
 
 }  // namespace
 
-PendingCall::PendingCall(const Call& call, CommState& state, const Observer& observer)
-    : held_(call, state.rank(), state.size()),
-      state_(state),
-      operation_(held_.call(), state, counts_),
-      observer_(observer) {
-  entered();
-}
-
-void PendingCall::notify_observer() noexcept {
+void PendingWork::notify_observer() noexcept {
   if (!observed()) return;
-  ended_.outcome = CallResult{.error = operation_.error(),
-                              .plan = operation_.plan(),
-                              .reason = operation_.plan()->why(),
-                              .bytes = operation_.bytes()};
+  describe(ended_);
+  ended_.outcome.error = operation().error();
   ended_.size = state_.size();
   ended_.thread = observer_.thread;
   observer_.on_ended(ended_);
   ended_.outcome.plan.reset();
 }
 
-int PendingCall::call_errhandler() noexcept {
-  const int error = operation_.error();
+int PendingWork::call_errhandler() noexcept {
+  const int error = operation().error();
   if (error != MPI_SUCCESS) state_.call_errhandler(error);
   return error;
+}
+
+PendingCall::PendingCall(const Call& call, CommState& state, const Observer& observer)
+    : PendingWork(state, observer), held_(call, state.rank(), state.size()), operation_(held_.call(), state, counts_) {}
+
+void PendingCall::describe(Ended& ended) noexcept {
+  ended.collective = asked_;
+  ended.outcome =
+      CallResult{.plan = operation_.plan(), .reason = operation_.plan()->why(), .bytes = operation_.bytes()};
+}
+
+void PendingNeighbor::describe(Ended& ended) noexcept {
+  ended.neighbor = operation_.function();
+  ended.outcome = CallResult{.reason = why_neighbor_direct, .bytes = operation_.bytes()};
 }
 
 CompletionMessage::CompletionMessage(MPI_Comm comm) : comm_(comm), tag_(next_tag()) {}

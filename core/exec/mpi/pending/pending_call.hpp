@@ -3,30 +3,26 @@
 
 #include <mpi.h>
 
+#include <utility>
 #include <vector>
 
 #include "exec/mpi/call/kept_arguments.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
 #include "exec/mpi/pending/progress.hpp"
+#include "exec/mpi/serve/neighbor_operation.hpp"
+#include "exec/mpi/serve/operation.hpp"
 
 namespace circoll::mpi {
 
-/// A call with everything that must live as long as it is under way.
-class PendingCall : public Pending {
+/// A call behind a request: its communicator, and who hears of its end.
+class PendingWork : public Pending {
  public:
-  PendingCall(const Call& call, CommState& state, const Observer& observer);
+  PendingWork(CommState& state, const Observer& observer) : state_(state), observer_(observer) { entered(); }
 
-  /// Takes the arguments of another call, if the same applies to it (Operation::again).
-  [[nodiscard]] bool again(const Call& call, const InternedChoice& choice) {
-    return operation_.again(call, CallShape(call), choice);
-  }
   void set_observer(const Observer& observer) {
     observer_ = observer;
     entered();
   }
-  /// The collective that the program has called, for the observer.
-  void set_collective(Collective asked) { ended_.collective = asked; }
-  [[nodiscard]] Operation& operation() override { return operation_; }
   [[nodiscard]] CommState& comm_state() override { return state_; }
   void begun() noexcept override {
     if (observed()) ended_.inside_s = PMPI_Wtime() - ended_.begin_s;
@@ -38,6 +34,8 @@ class PendingCall : public Pending {
     if (observed()) ended_.begin_s = PMPI_Wtime();
   }
   void set_persistent() { ended_.persistent = true; }
+  /// Says what the call was and how it ended, but for times.
+  virtual void describe(Ended& ended) noexcept = 0;
   void notify_observer() noexcept;
   /// Calls the communicator's error handler if there was an error. Returns the error.
   int call_errhandler() noexcept;
@@ -45,12 +43,49 @@ class PendingCall : public Pending {
  private:
   [[nodiscard]] bool observed() const { return observer_.on_ended != nullptr; }
 
-  KeptArguments held_;
   CommState& state_;
-  std::vector<Count> counts_;
-  Operation operation_;
   Observer observer_;
   Ended ended_{};
+};
+
+/// A collective among all ranks, with everything that must live as long as it is under way.
+class PendingCall : public PendingWork {
+ public:
+  PendingCall(const Call& call, CommState& state, const Observer& observer);
+
+  /// Takes the arguments of another call, if the same applies to it (Operation::again).
+  [[nodiscard]] bool again(const Call& call, const InternedChoice& choice) {
+    return operation_.again(call, CallShape(call), choice);
+  }
+  /// The collective that the program has called, for the observer.
+  void set_collective(Collective asked) { asked_ = asked; }
+  [[nodiscard]] Operation& operation() override { return operation_; }
+
+ protected:
+  void describe(Ended& ended) noexcept override;
+
+ private:
+  KeptArguments held_;
+  std::vector<Count> counts_;
+  Operation operation_;
+  Collective asked_ = Collective::barrier;
+};
+
+/// A collective among neighbours.
+class PendingNeighbor : public PendingWork {
+ public:
+  /// `schedule` as for NeighborOperation.
+  PendingNeighbor(const NeighborCall& call, CommState& state, const Schedule& schedule, NeighborSides sides,
+                  const Observer& observer)
+      : PendingWork(state, observer), operation_(call, state, schedule, std::move(sides)) {}
+
+  [[nodiscard]] NeighborOperation& operation() override { return operation_; }
+
+ protected:
+  void describe(Ended& ended) noexcept override;
+
+ private:
+  NeighborOperation operation_;
 };
 
 /// An MPI request for an operation of ours is a receive from this process itself. A message of no bytes completes it.

@@ -3,10 +3,12 @@
 #include <mutex>
 #include <new>
 #include <unordered_map>
+#include <utility>
 
 #include "circoll/error.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
+#include "exec/mpi/pending/neighbor_requests.hpp"
 #include "exec/mpi/pending/pending_call.hpp"
 #include "exec/mpi/serve/known_calls.hpp"
 #include "exec/mpi/serve/perform.hpp"
@@ -14,22 +16,40 @@
 namespace circoll::mpi {
 namespace {
 
-class Persistent final : public PendingCall {
+/// A persistent request of ours, whatever it is of.
+class PersistentRequest {
  public:
-  Persistent(const Call& call, CommState& state, const Observer& observer) : PendingCall(call, state, observer) {
-    set_persistent();
-    state.retain();
+  PersistentRequest() = default;
+  virtual ~PersistentRequest() = default;
+  PersistentRequest(const PersistentRequest&) = delete;
+  PersistentRequest& operator=(const PersistentRequest&) = delete;
+
+  [[nodiscard]] virtual int start() = 0;
+  /// The program has freed the request. True: to be deleted now; false: it deletes itself when it is over.
+  [[nodiscard]] virtual bool give_up() = 0;
+};
+
+PersistentRequest* take(MPI_Request request);
+
+/// `Base` is a PendingWork.
+template <typename Base>
+class Persistent final : public Base, public PersistentRequest {
+ public:
+  template <typename... Arguments>
+  explicit Persistent(Arguments&&... arguments) : Base(std::forward<Arguments>(arguments)...) {
+    this->set_persistent();
+    this->comm_state().retain();
   }
-  ~Persistent() override { comm_state().release(); }  // may be the end of it, when the tags are given back, too
+  ~Persistent() override { this->comm_state().release(); }  // may be the end of it, when the tags are given back, too
 
   [[nodiscard]] int make_request() { return message_.init_receive(&handle_); }
   [[nodiscard]] MPI_Request request() const override { return handle_; }
 
-  [[nodiscard]] int start() {
-    entered();
+  [[nodiscard]] int start() override {
+    this->entered();
     // The receive would fail before the operation is over.
-    if (const int failure = comm_state().find_failure(); failure != MPI_SUCCESS) {
-      comm_state().call_errhandler(failure);
+    if (const int failure = this->comm_state().find_failure(); failure != MPI_SUCCESS) {
+      this->comm_state().call_errhandler(failure);
       return failure;
     }
     MPI_Request handle = handle_;
@@ -40,21 +60,27 @@ class Persistent final : public PendingCall {
     } catch (const std::bad_alloc&) {
       CompletionMessage::withdraw(&handle);
       state_ = State::inactive;
-      comm_state().call_errhandler(MPI_ERR_NO_MEM);
+      this->comm_state().call_errhandler(MPI_ERR_NO_MEM);
       return MPI_ERR_NO_MEM;
     }
     return MPI_SUCCESS;
   }
+  [[nodiscard]] bool give_up() override { return state_.exchange(State::given_up) != State::active; }
 
-  /// The program has freed the request. True: to be deleted now; false: it deletes itself when it is over.
-  [[nodiscard]] bool give_up() { return state_.exchange(State::given_up) != State::active; }
-
-  void finished() noexcept override;
+  void finished() noexcept override {
+    this->notify_observer();
+    const CompletionMessage message = message_;
+    const int error = this->call_errhandler();
+    // MPI frees the request in the call that waits for it, and may give its handle to another one.
+    if (error != MPI_SUCCESS && library::frees_failed_requests() && take(handle_) != nullptr) state_ = State::given_up;
+    if (state_.exchange(State::inactive) == State::given_up) delete this;
+    message.send(error);  // from here on the program may start it again
+  }
 
  private:
   enum class State { inactive, active, given_up };
 
-  CompletionMessage message_{comm_state().completions()};
+  CompletionMessage message_{this->comm_state().completions()};
   MPI_Request handle_ = MPI_REQUEST_NULL;
   std::atomic<State> state_{State::inactive};
 };
@@ -63,7 +89,7 @@ class Persistent final : public PendingCall {
 struct Registry {
   std::atomic<std::size_t> size{0};
   std::mutex mutex;
-  std::unordered_map<MPI_Request, Persistent*> all;
+  std::unordered_map<MPI_Request, PersistentRequest*> all;
 };
 
 Registry& registry() {
@@ -72,7 +98,7 @@ Registry& registry() {
 }
 
 /// Removes a request. nullptr if it is not registered.
-Persistent* take(MPI_Request request) {
+PersistentRequest* take(MPI_Request request) {
   Registry& known = registry();
   if (known.size == 0) return nullptr;
   const std::lock_guard lock(known.mutex);
@@ -81,17 +107,7 @@ Persistent* take(MPI_Request request) {
   return taken.empty() ? nullptr : taken.mapped();
 }
 
-void Persistent::finished() noexcept {
-  notify_observer();
-  const CompletionMessage message = message_;
-  const int error = call_errhandler();
-  // MPI frees the request in the call that waits for it, and may give its handle to another one.
-  if (error != MPI_SUCCESS && library::frees_failed_requests() && take(handle_) != nullptr) state_ = State::given_up;
-  if (state_.exchange(State::inactive) == State::given_up) delete this;
-  message.send(error);  // from here on the program may start it again
-}
-
-Persistent* find(MPI_Request request) {
+PersistentRequest* find(MPI_Request request) {
   Registry& known = registry();
   if (known.size == 0) return nullptr;
   const std::lock_guard lock(known.mutex);
@@ -99,27 +115,10 @@ Persistent* find(MPI_Request request) {
   return found == known.all.end() ? nullptr : found->second;
 }
 
-CallResult native(const Call& call, MPI_Info info, MPI_Request* request, std::string_view reason, Count bytes = 0) {
-  return native_outcome(init_native(call, info, request), reason, bytes);
-}
-
-/// `asked`: the collective that the program has called.
-CallResult init_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Info info,
-                   MPI_Request* request, const Observer& observer, Collective asked) {
-  auto made = std::make_unique<Persistent>(call, state, observer);
-  made->set_collective(asked);
-  Operation& operation = made->operation();
-  if (const int rc = find_service(operation, state, choice); rc != MPI_SUCCESS) {
-    return CallResult{.error = rc, .handled = true};
-  }
-  if (!operation.served()) return native(call, info, request, operation.reason(), operation.bytes());
-  bool in_device = false;
-  if (const int rc = find_device_memory(call, state, &in_device); rc != MPI_SUCCESS) {
-    return CallResult{.error = rc, .handled = true};
-  }
-  if (in_device) return native(call, info, request, in_device_memory, operation.bytes());
-  if (!operation.reserve_tags()) return native(call, info, request, "too many persistent requests", operation.bytes());
-  if (const int rc = made->make_request(); rc != MPI_SUCCESS) return CallResult{.error = rc};
+/// Makes the request and registers it. Returns an MPI error code.
+template <typename Base>
+int enter(std::unique_ptr<Persistent<Base>> made, MPI_Request* request) {
+  if (const int rc = made->make_request(); rc != MPI_SUCCESS) return rc;
   MPI_Request handle = made->request();
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
@@ -132,6 +131,30 @@ CallResult init_on(CommState& state, const Call& call, const InternedChoice& cho
   known.size = known.all.size();
   *request = handle;
   (void)made.release();  // free_persistent() deletes it
+  return MPI_SUCCESS;
+}
+
+CallResult native(const Call& call, MPI_Info info, MPI_Request* request, std::string_view reason, Count bytes = 0) {
+  return native_outcome(init_native(call, info, request), reason, bytes);
+}
+
+/// `asked`: the collective that the program has called.
+CallResult init_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Info info,
+                   MPI_Request* request, const Observer& observer, Collective asked) {
+  auto made = std::make_unique<Persistent<PendingCall>>(call, state, observer);
+  made->set_collective(asked);
+  Operation& operation = made->operation();
+  if (const int rc = find_service(operation, state, choice); rc != MPI_SUCCESS) {
+    return CallResult{.error = rc, .handled = true};
+  }
+  if (!operation.served()) return native(call, info, request, operation.reason(), operation.bytes());
+  bool in_device = false;
+  if (const int rc = find_device_memory(call, state, &in_device); rc != MPI_SUCCESS) {
+    return CallResult{.error = rc, .handled = true};
+  }
+  if (in_device) return native(call, info, request, in_device_memory, operation.bytes());
+  if (!operation.reserve_tags()) return native(call, info, request, "too many persistent requests", operation.bytes());
+  if (const int rc = enter(std::move(made), request); rc != MPI_SUCCESS) return CallResult{.error = rc};
   return CallResult{.plan = operation.plan(), .bytes = operation.bytes()};
 }
 
@@ -154,15 +177,39 @@ CallResult init(const Call& call, const InternedChoice& choice, MPI_Info info, M
   });
 }
 
+NeighborResult init(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
+                    MPI_Request* request, const Observer& observer) {
+  FoundNeighbors found = find_neighbors(call, choice, true);
+  if (found.error != MPI_SUCCESS) return {.error = found.error, .handled = true};
+  if (!found.native_reason.empty()) return left_to_library(native, found.native_reason);
+  CommState::bury_released();
+  if (self_communicator() == MPI_COMM_NULL)
+    throw Error(ErrorCode::transport, "MPI could not make a private communicator");
+  CommState& state = *found.state;
+  return with_memory(state, [&]() -> NeighborResult {
+    if (const int rc = make_ready(state); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
+    if (!state.usable()) return left_to_library(native, state.unusable_reason());
+    const Schedule& schedule = state.attached<NeighborState>().schedule(contract_of(call.function));
+    auto made = std::make_unique<Persistent<PendingNeighbor>>(call, state, schedule, *std::move(found.sides), observer);
+    NeighborOperation& operation = made->operation();
+    if (const int rc = operation.hold_types(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
+    if (const int rc = operation.reserve_tags(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
+    if (!operation.has_tags()) return left_to_library(native, "too many persistent requests");
+    const Count bytes = operation.bytes();
+    if (const int rc = enter(std::move(made), request); rc != MPI_SUCCESS) return {.error = rc};
+    return {.served = true, .reason = why_neighbor_direct, .bytes = bytes};
+  });
+}
+
 bool start_persistent(MPI_Request request, int* error) {
-  Persistent* const found = find(request);
+  PersistentRequest* const found = find(request);
   if (found == nullptr) return false;
   *error = found->start();
   return true;
 }
 
 bool free_persistent(MPI_Request* request, int* error) {
-  Persistent* const found = take(*request);
+  PersistentRequest* const found = take(*request);
   if (found == nullptr) return false;
   *error = PMPI_Request_free(request);
   if (found->give_up()) delete found;

@@ -14,7 +14,7 @@ Progress& progress() {
 
 void Progress::add(Pending& pending) {
   CommState& state = pending.comm_state();
-  Operation& operation = pending.operation();
+  Work& operation = pending.operation();
   {
     const std::lock_guard lock(mutex_);
     // The allocation comes first, because it can fail.
@@ -80,7 +80,7 @@ void Progress::set_listening(bool listening) {
 }
 
 bool Progress::advance(Pending& pending, bool asks) noexcept {
-  Operation& operation = pending.operation();
+  Work& operation = pending.operation();
   try {
     if (!pending.started_ && operation.may_start()) {
       pending.started_ = true;

@@ -12,7 +12,8 @@
 #include <mutex>
 #include <vector>
 
-#include "exec/mpi/serve/operation.hpp"
+#include "exec/mpi/comm/communicator.hpp"
+#include "exec/mpi/serve/work.hpp"
 
 namespace circoll::mpi {
 
@@ -24,7 +25,7 @@ class Pending {
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
 
-  [[nodiscard]] virtual Operation& operation() = 0;
+  [[nodiscard]] virtual Work& operation() = 0;
   [[nodiscard]] virtual CommState& comm_state() = 0;
   /// The request that the program waits for.
   [[nodiscard]] virtual MPI_Request request() const = 0;

@@ -13,6 +13,7 @@
 #include "exec/mpi/message/arena.hpp"
 #include "exec/mpi/serve/bound_plan.hpp"
 #include "exec/mpi/serve/operation_parts.hpp"
+#include "exec/mpi/serve/work.hpp"
 
 namespace circoll::mpi {
 
@@ -23,13 +24,11 @@ namespace circoll::mpi {
 ///   start(), progress() ... or wait()  one or two executions: if counts must be learned first (gatherv, scatterv,
 ///                                      some of alltoallv), the prologue, then the data
 /// Can be started again with the same arguments when it is over. Used by one thread at a time.
-class Operation {
+class Operation final : public Work {
  public:
   /// `counts` is memory for what a prologue learns. All references must outlive the operation.
   Operation(const Call& call, CommState& state, std::vector<Count>& counts);
-  ~Operation();
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
+  ~Operation() override;
 
   /// Returns false if the call is native, and reason() says why. It is the same on all ranks unless erroneous(). Throws
   /// Error(internal, transport) and std::bad_alloc.
@@ -73,22 +72,18 @@ class Operation {
   /// Reserves tags of its own as long as it lives, in place of numbers. Ranks may then start it in any order. Called on
   /// all ranks, for which it waits. False if there are none on some rank. Throws as prepare().
   [[nodiscard]] bool reserve_tags();
-  [[nodiscard]] bool numbered() const { return tags_.numbered(); }
-  [[nodiscard]] std::uint64_t first_number() const { return tags_.first_number(); }
-  /// True if tags are free for it.
-  [[nodiscard]] bool may_start() const { return tags_.free(); }
-  /// Posts everything that waits for nothing. Throws std::bad_alloc.
-  void start();
-  /// Asks MPI once for news. True if the operation is over. Does not wait for other threads either.
+  [[nodiscard]] bool numbered() const override { return tags_.numbered(); }
+  [[nodiscard]] std::uint64_t first_number() const override { return tags_.first_number(); }
+  [[nodiscard]] bool may_start() const override { return tags_.free(); }
+  void start() override;
   /// Throws as prepare().
-  [[nodiscard]] bool progress();
+  [[nodiscard]] bool progress() override;
   /// Until it is over. Returns an MPI error code, or `interrupted`: it may be waited for again, or halted.
   int wait();
   /// start() and wait() of a call that may have been made before.
   int run() { return lasting_ && state_.usable() ? run_again() : run_anew(); }
-  [[nodiscard]] int error() const { return error_; }
-  /// Ends it with an error, after an exception.
-  void fail(int error) noexcept;
+  [[nodiscard]] int error() const override { return error_; }
+  void fail(int error) noexcept override;
   [[nodiscard]] MPI_Datatype wire_type() const { return user_.wire_type(); }
 
  private:

@@ -1,0 +1,19 @@
+// Nonblocking and persistent neighbourhood collectives, as nonblocking.hpp has the other collectives.
+#pragma once
+
+#include <mpi.h>
+
+#include "exec/mpi/pending/nonblocking.hpp"
+#include "exec/mpi/serve/neighbor_perform.hpp"
+
+namespace circoll::mpi {
+
+/// Starts a call. `native` starts the library's own, with the same request. Throws as perform().
+[[nodiscard]] NeighborResult start(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
+                                   MPI_Request* request, const Observer& observer);
+
+/// Makes a persistent request, or has `native` make it.
+[[nodiscard]] NeighborResult init(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
+                                  MPI_Request* request, const Observer& observer);
+
+}  // namespace circoll::mpi

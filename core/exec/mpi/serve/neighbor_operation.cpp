@@ -1,0 +1,155 @@
+#include "exec/mpi/serve/neighbor_operation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/library/failures.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+std::vector<std::size_t> places_of(const std::vector<NeighborEdge>& edges) {
+  std::vector<std::size_t> places;
+  for (const NeighborEdge& edge : edges) places.push_back(edge.place);
+  return places;
+}
+
+std::vector<std::size_t> sent_places(const NeighborCall& call, const Neighborhood& neighborhood) {
+  const NeighborContract contract = contract_of(call.function);
+  if (contract == NeighborContract::alltoall) return places_of(neighborhood.out);
+  return std::vector<std::size_t>(blocks_sent(neighborhood, contract), 0);
+}
+
+Plan plan_of(const Schedule& schedule, const NeighborSides& sides) {
+  std::vector<Count> counts;
+  for (const NeighborSide* const side : {&sides.send, &sides.recv}) {
+    for (std::size_t i = 0; i < side->size(); ++i) counts.push_back(side->bytes_of(i));
+  }
+  counts.resize(static_cast<std::size_t>(schedule.user_blocks));
+  const std::vector<Count> send = sides.send.displacements(), recv = sides.recv.displacements();
+  return bind(schedule, Layout::irregular(std::move(counts), schedule.segments), 1, {.send = send, .recv = recv});
+}
+
+}  // namespace
+
+NeighborSides::NeighborSides(const NeighborCall& call, const Neighborhood& neighborhood)
+    : send(call.send, sent_places(call, neighborhood), call.function >= NeighborFunction::alltoallv),
+      recv(call.recv, places_of(neighborhood.in),
+           call.function != NeighborFunction::allgather && call.function != NeighborFunction::alltoall) {}
+
+bool NeighborSides::erroneous(const Neighborhood& neighborhood, NeighborContract contract) const {
+  if (send.erroneous() || recv.erroneous()) return true;
+  // The ends of a rank's edges to itself must agree, because a copy has one size.
+  std::size_t i = 0;
+  for (std::size_t o = 0; o < neighborhood.out.size(); ++o) {
+    if (neighborhood.out[o].peer != neighborhood.rank) continue;
+    while (neighborhood.in[i].peer != neighborhood.rank) ++i;
+    const std::size_t sent = contract == NeighborContract::allgather ? 0 : o;
+    if (send.bytes_of(sent) != recv.bytes_of(i++)) return true;
+  }
+  return false;
+}
+
+NeighborOperation::NeighborOperation(const NeighborCall& call, CommState& state, const Schedule& schedule,
+                                     NeighborSides sides)
+    : function_(call.function),
+      state_(state),
+      sides_(std::move(sides)),
+      sendbuf_(call.send.buffer),
+      recvbuf_(const_cast<void*>(call.recv.buffer)),
+      plan_(plan_of(schedule, sides_)),
+      messages_(plan_, MPI_BYTE, {}),
+      execution_(plan_, messages_),
+      tags_(state),
+      memory_(arenas()) {}
+
+NeighborOperation::~NeighborOperation() {
+  sides_.send.release_types();
+  sides_.recv.release_types();
+}
+
+int NeighborOperation::hold_types() {
+  if (const int rc = sides_.send.hold_types(); rc != MPI_SUCCESS) return rc;
+  return sides_.recv.hold_types();
+}
+
+/// Blocking calls have places of their own behind those of all other collectives.
+Route NeighborOperation::route() const {
+  Route route = tags_.route(among_all(function_));
+  route.stalls_on = nullptr;  // calls of neighbours are not counted
+  if (!tags_.blocking()) return route;
+  const int stride = tag_layout().blocking_stride();
+  const auto place = static_cast<int>(all_collectives.size() + static_cast<std::size_t>(function_));
+  route.offset = place * stride;
+  // Places begin at quarters of units.
+  constexpr int units_of_places = 8;
+  static_assert((all_collectives.size() + all_neighbor_functions.size()) / 4 < units_of_places);
+  route.span = static_cast<std::uint32_t>(tag_layout().blocking_tags() - units_of_places * tag_layout().unit);
+  return route;
+}
+
+void NeighborOperation::start() {
+  error_ = MPI_SUCCESS;
+  under_way_ = true;
+  if (const int failure = state_.failure(); failure != MPI_SUCCESS) return end(failure, true);
+  const Count sent = sides_.send.staged() ? MemoryDivision::aligned(sides_.send.total_bytes()) : 0;
+  const Count received = sides_.recv.staged() ? MemoryDivision::aligned(sides_.recv.total_bytes()) : 0;
+  std::byte* const base = memory_.acquire(static_cast<std::size_t>(messages_.staging_bytes() + sent + received));
+  received_ = base + sent;
+  if (sides_.send.staged()) {
+    if (const int rc = sides_.send.pack_to(sendbuf_, base); rc != MPI_SUCCESS) return end(rc, false);
+  }
+  binding_.base = {sides_.send.staged() ? reinterpret_cast<char*>(base) : as_base(sendbuf_),
+                   sides_.recv.staged() ? reinterpret_cast<char*>(received_) : as_base(recvbuf_), nullptr};
+  binding_.staging = base + sent + received;
+  binding_.route = route();
+  execution_.start(binding_);
+}
+
+void NeighborOperation::collect() {
+  int rc = execution_.error();
+  if (rc == MPI_SUCCESS && sides_.recv.staged()) rc = sides_.recv.unpack_from(received_, recvbuf_);
+  end(rc, execution_.complete());
+}
+
+bool NeighborOperation::progress() {
+  if (under_way_ && !execution_.progress()) return false;
+  if (under_way_) collect();
+  return true;
+}
+
+int NeighborOperation::wait() {
+  if (under_way_) {
+    (void)execution_.wait();
+    collect();
+  }
+  return error_;
+}
+
+void NeighborOperation::fail(int error) noexcept {
+  if (under_way_) execution_.abandon();
+  end(error, false);
+}
+
+/// `matched`: no message of the operation is left behind.
+void NeighborOperation::end(int error, bool matched) noexcept {
+  error_ = error;
+  under_way_ = false;
+  if (library::is_failure(error_)) state_.fail(error_);
+  if (error_ != MPI_SUCCESS && !matched) {
+    tags_.retire();
+    try {
+      std::vector<MPI_Request> left = execution_.take_abandoned();
+      if (!left.empty()) abandoned().add(std::move(left), memory_.detach());
+    } catch (const std::bad_alloc&) {
+      (void)memory_.detach();  // lost, rather than given to another operation while MPI reads it
+    }
+  }
+  memory_.shrink();
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""neighbors_test.py MPI NP DROPIN YIELD PROGRAM [SEED ROUNDS]: neighbourhood collectives of random graphs are right and served.
+
+PROGRAM is neighbors, which compares every call with the definition and with the library's own.
+"""
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import launching
+from launching import end, expect
+
+mpi, np, dropin, shim, program = sys.argv[1:6]
+seed, rounds = sys.argv[6:8] or ["1", "24"]
+FUNCTIONS = ["allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"]
+
+
+def run(work, rounds, *words, **variables):
+    """The calls by (function, mode, served or the reason why not), and standard error."""
+    report = pathlib.Path(work) / "report.json"
+    report.unlink(missing_ok=True)
+    settings = [f"{name}={value}" for name, value in ({"CIRCOLL_SERVE_AFTER": 0} | variables).items()]
+    command = ["env", f"LD_PRELOAD={launching.preloaded(mpi, dropin, shim)}", f"CIRCOLL_REPORT={report}", *settings, program, seed, rounds, *words]
+    done = subprocess.run(launching.launcher(mpi, *launching.processes(mpi, np, command)), env=launching.environment(), timeout=100,
+                          capture_output=True, text=True, check=False)
+    counts = collections.Counter()
+    if report.exists():
+        for row in json.loads(report.read_text())["rows"]:
+            if row["collective"].startswith("neighbor_"):
+                counts[row["collective"], row["mode"], row["why_native"] or row["served_by"]] += row["calls"]
+    return done, counts
+
+
+with tempfile.TemporaryDirectory() as work:
+    for way in ({}, {"CIRCOLL_NODE": "off"}, {"CIRCOLL_NODE_COPY": "segment"}):
+        done, counts = run(work, rounds, "overwrite", **way)
+        expect(done.returncode == 0 and "are right" in done.stdout, f"all calls are right with {way}", done.stdout, done.stderr)
+        for function in FUNCTIONS:
+            for mode in ("blocking", "nonblocking", "persistent"):
+                of_it = {key[2]: calls for key, calls in counts.items() if key[:2] == (f"neighbor_{function}", mode)}
+                # Each start of a persistent request counts.
+                calls = int(rounds) * int(np) * (2 if mode == "persistent" else 1)
+                expect(of_it == {"direct": calls}, f"{mode} {function} is served with {way}", of_it, calls)
+    _, counts = run(work, "1", CIRCOLL_NEIGHBOR="native")
+    expect({key[2] for key in counts} == {"chosen"}, "CIRCOLL_NEIGHBOR=native leaves all calls to the library", counts)
+    done, counts = run(work, "1", CIRCOLL_NEIGHBOR="some")
+    expect("'some' is none of" in done.stderr and {key[2] for key in counts} == {"chosen"}, "a wrong value is refused", done.stderr)
+    done, counts = run(work, "3", CIRCOLL_PROGRESS="off")
+    native = {key[2] == "direct" for key in counts if key[1] != "blocking"}
+    expect(native == {False}, "without progress calls that do not block are native", counts)
+    done, counts = run(work, "1", CIRCOLL_FAULTS="report")
+    expect({key[2].startswith("CIRCOLL_FAULTS is on") for key in counts} == {True}, "failures leave them to the library", counts)
+end()
