@@ -8,6 +8,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/model.hpp"
+#include "model/sharing.hpp"
 #include "schedule/registry.hpp"
 
 namespace circoll {
@@ -152,9 +153,7 @@ std::vector<Ranked> rank_algorithms(Collective collective, Rank p, Count bytes, 
                  .unmet_need = unmet_need(*algorithm, p, op)};
     if (entry.unmet_need.empty()) entry.unmet_need = unranked_because(*algorithm, collective, false);
     if (entry.unmet_need.empty()) {
-      entry.selection = with_best_parameters(entry.selection, p, bytes, machine, root);
-      entry.terms = terms_of(entry.selection, p, bytes, root);
-      entry.time_s = seconds(entry.terms, machine);
+      entry = between_hosts(with_best_parameters(entry.selection, p, bytes, machine, root), p, bytes, machine, root);
     }
     ranking.push_back(std::move(entry));
   }

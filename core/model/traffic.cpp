@@ -4,6 +4,7 @@
 #include <set>
 
 #include "circoll/error.hpp"
+#include "model/sharing.hpp"
 #include "schedule/relabelling.hpp"
 
 namespace circoll {
@@ -58,6 +59,9 @@ Traffic traffic_of(const Selection& selection, Rank p, Rank cores, Rank root) {
     shape.rank = node * cores;
     add_node(selection, shape, std::min(cores, p - shape.rank), cores, traffic);
   }
+  std::vector<double> across;
+  for (const Traffic::Round& round : traffic.rounds) across.push_back(std::max(round.across, 0.0));
+  traffic.shared = lost_by_sharing(selection, shape, across);
   return traffic;
 }
 
@@ -70,7 +74,7 @@ double seconds(const Traffic& traffic, Count bytes, const Machine& machine) {
     const double across = round.across < 0 ? 0 : machine.alpha_s + round.across * part * machine.beta_s_per_byte;
     sum += std::max(inside, across);
   }
-  return sum;
+  return sum + traffic.shared * part * machine.beta_s_per_byte;
 }
 
 }  // namespace circoll

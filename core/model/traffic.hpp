@@ -18,6 +18,7 @@ struct Traffic {
   double blocks = 1;            ///< parts that a rank's vector has: the unit of volumes
   std::vector<Round> rounds{};  ///< one after another
   double combined = 0;          ///< parts: the most that a rank combines in each round, summed up
+  double shared = 0;            ///< parts: the time at nodes' ports that messages lose which share them (sharing.hpp)
 };
 
 /// The traffic of a selection, counted from the schedules of all ranks of three nodes. These are the first, one in the

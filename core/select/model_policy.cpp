@@ -5,6 +5,7 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
+#include "model/sharing.hpp"
 #include "schedule/relabelling.hpp"
 #include "select/policies.hpp"
 
@@ -90,6 +91,9 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
     }
     if (is_for_nodes(*algorithm)) open.params.emplace("cores", facts.cores);
     ranked.push_back(fastest(open, facts, machines));
+    // Where every rank has a host of its own, messages share its port.
+    if (!has_levels(facts) && !on_one_node(facts))
+      ranked.back() = between_hosts(ranked.back().selection, facts.p, facts.bytes, options.machine);
   }
   if (ranked.empty()) {
     decision.reason = "no algorithm of Circoll serves this call";

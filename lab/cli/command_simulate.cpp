@@ -85,7 +85,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
       fmt::format("{}  p = {}, m = {}\n  {} messages, {}\n", name, p, readable_bytes(bytes), ranks.messages(),
                   ranks.programs() == 1 ? "all ranks do the same" : fmt::format("{} kinds of ranks", ranks.programs()));
   if (scene.fabric) return read_one(o, scene, ranks, std::move(json), std::move(text));
-  const bool record = o.path || !o.trace.empty() || ranks.steps() <= most_recorded;
+  const bool record = o.path || !o.trace.empty() || (!o.shared && ranks.steps() <= most_recorded);
   const sim::SimulatedRun outcome = play_once(ranks, bytes, scene, record);
   if (!o.trace.empty()) write_file(o.trace, trace_of(ranks, outcome, bytes, name));
   json["events"] = outcome.events;

@@ -66,6 +66,11 @@ void check_network(const Network& network) {
   require(network.cores >= 1, "a node has at least one rank");
   require(network.ports >= 1 && network.ports <= 1024, "a node has 1 to 1024 ports");
   require(is_time(network.gamma_s_per_byte), "gamma is finite and not negative");
+  const LogGops& link = network.between;
+  require(!network.shared ||
+              (network.cores == 1 && network.ports == 1 && !network.group && link.rendezvous_from_bytes == 0 &&
+               link.exchange_from_bytes == 0 && link.overhead_s_per_byte == 0),
+          "shared ports are those of ranks, one each, and know neither O, S, groups nor exchanges");
 }
 
 void check_circumstances(const Circumstances& circumstances, Rank p) {

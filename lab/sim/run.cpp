@@ -11,6 +11,7 @@
 
 #include "circoll/error.hpp"
 #include "sim/run_messages.hpp"
+#include "sim/sharing.hpp"
 
 namespace circoll::sim {
 
@@ -313,6 +314,12 @@ SimulatedRun simulate(const Ranks& ranks, double bytes, const Network& network, 
   check_network(network);
   check_circumstances(circumstances, ranks.size());
   const Programs& programs = ranks.get();
+  if (network.shared) {
+    require(!options.record && circumstances.arrivals_s.empty() && circumstances.slow.empty() &&
+                circumstances.skew.kind == Spread::Kind::none && circumstances.noise.kind == Spread::Kind::none,
+            "shared ports are played without steps, arrivals, skew, noise and slow ranks");
+    return play_sharing(programs, bytes, network, options);
+  }
   const auto play = [&]<typename Counter>(Counter) {
     if (options.record) return Run<Counter, true>(programs, bytes, network, circumstances, options).play();
     return Run<Counter, false>(programs, bytes, network, circumstances, options).play();

@@ -51,6 +51,9 @@ struct Network {
   Rank group_nodes = 1;             ///< nodes of a group
   int ports = 1;                    ///< of a node, each of which takes one message out and one in at a time
   double gamma_s_per_byte = 0;      ///< of a processor that combines
+  /// Messages under way at the same time get equal parts of a port, in place of taking turns. Then every rank has a
+  /// port of its own, and L, o, g, G are all the prices.
+  bool shared = false;
 
   friend bool operator==(const Network&, const Network&) = default;
 };

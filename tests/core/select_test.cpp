@@ -12,6 +12,7 @@
 #include "circoll/error.hpp"
 #include "circoll/local.hpp"
 #include "circoll/ops.hpp"
+#include "model/sharing.hpp"
 #include "select/policies.hpp"
 
 namespace circoll {
@@ -160,7 +161,7 @@ TEST(Model, TheLeastTimeOfAllThatMayServe) {
         const CallFacts facts{.collective = collective, .p = p, .bytes = bytes, .op = commuting, .exact_op = false};
         const Decision decision = policy->decide(facts);
         ASSERT_TRUE(decision.selection);
-        const double own = seconds(terms_of(*decision.selection, p, bytes), options.machine);
+        const double own = seconds(terms_between_hosts(*decision.selection, p, bytes), options.machine);
         std::size_t may = 0;
         for (const Algorithm* algorithm : algorithms_of(collective)) {
           // The facts of these calls do not say the nodes.
@@ -177,7 +178,7 @@ TEST(Model, TheLeastTimeOfAllThatMayServe) {
           }
           ++may;
           const Selection best = with_best_segments({algorithm, collective, {}}, p, bytes, options.machine);
-          EXPECT_LE(own, seconds(terms_of(best, p, bytes), options.machine) * (1 + 1e-9)) << best.id();
+          EXPECT_LE(own, between_hosts(best, p, bytes, options.machine).time_s * (1 + 1e-9)) << best.id();
         }
         EXPECT_EQ(decision.candidates.size(), may);
         EXPECT_NEAR(decision.candidates.front().seconds, own, own * 1e-12);

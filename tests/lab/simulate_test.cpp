@@ -9,6 +9,7 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
+#include "model/sharing.hpp"
 #include "naive_simulation.hpp"
 #include "sim/sim.hpp"
 
@@ -36,6 +37,47 @@ constexpr Rank last_size = 24;
 #else
 constexpr Rank last_size = 64;
 #endif
+
+double on_shared_ports(const Selection& selection, Rank p, Count bytes, const Machine& on) {
+  Network network = sim::network_of(on);
+  network.shared = true;
+  return simulate(Ranks(selection, p), static_cast<double>(bytes), network).time_s;
+}
+
+TEST(Simulate, SharedPortsAreTheClosedFormOfTrees) {
+  Machine bytes_only = machine;
+  bytes_only.alpha_s = 0;
+  for (const char* id : {"scatter/binomial", "scatter/circulant", "scatter/linear"}) {
+    for (const char* window : {"", ":window=1"}) {
+      const Selection selection = parse_selection(std::string(id) + window);
+      for (const Rank p : {2, 4, 8, 16, 64}) {
+        const double form = seconds(terms_between_hosts(selection, p, 1 << 20), bytes_only);
+        EXPECT_NEAR(on_shared_ports(selection, p, 1 << 20, bytes_only), form, 1e-9 * form) << selection.text() << p;
+      }
+    }
+  }
+}
+
+TEST(Simulate, SharedPortsChangeNothingWhereMessagesHaveAnOrder) {
+  for (const char* id : {"allgather/ring", "allgather/circulant", "allreduce/recursive_doubling", "barrier/circulant",
+                         "bcast/pipeline:segments=8"}) {
+    const Selection selection = parse_selection(id);
+    for (const Rank p : {2, 8, 16}) {
+      const double in_turn = simulated(selection, p, 1 << 20);
+      EXPECT_NEAR(on_shared_ports(selection, p, 1 << 20, machine), in_turn, 1e-9 * in_turn) << id << " p = " << p;
+    }
+  }
+}
+
+TEST(Simulate, SharedPortsRefuseOtherPrices) {
+  const Ranks ranks(parse_selection("bcast/binomial"), 4);
+  Network network = sim::network_of(machine);
+  network.shared = true;
+  EXPECT_THROW((void)simulate(ranks, 8, network, {}, {.record = true}), Error);
+  EXPECT_THROW((void)simulate(ranks, 8, network, {.noise = sim::parse_spread("uniform:1us")}), Error);
+  network.ports = 2;
+  EXPECT_THROW((void)simulate(ranks, 8, network), Error);
+}
 
 TEST(Simulate, IsTheClosedFormWhereRanksGoTogether) {
   // The cost model adds up the slowest of every round, as if all waited for it. A simulated rank waits for its own

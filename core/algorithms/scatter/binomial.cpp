@@ -32,7 +32,7 @@ CIRCOLL_ALGORITHM(scatter, binomial) {
       .summary = "binomial tree of cyclic ranges",
       .source = "folklore",
       .family = Family::tree,
-      .when = "never by cost: as many rounds as circulant, which copies less or wins the tie",
+      .when = "p that is no power of two: short blocks, since it has fewer levels than circulant",
       .peers = {openmpi("binomial", {Collective::scatter}), mpich("binomial", {Collective::scatter})},
       .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"}, "p-1"),
       .cost = cost,

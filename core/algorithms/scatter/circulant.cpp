@@ -32,7 +32,7 @@ CIRCOLL_ALGORITHM(scatter, circulant) {
       .summary = "a tree of contiguous ranges in the circulant graph",
       .source = "Traff et al., Uniform Algorithms, III-F",
       .family = Family::circulant,
-      .when = "every p and size: q rounds, every block of other ranks leaves the root once",
+      .when = "short blocks, and every size inside a node: q rounds, every block of other ranks leaves the root once",
       .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,

@@ -29,7 +29,7 @@ CIRCOLL_ALGORITHM(scatter, linear) {
       .summary = "the root sends to every rank",
       .source = "folklore",
       .family = Family::linear,
-      .when = "never by cost: p - 1 rounds. Measured at 100 Mbit/s, 8 to 16 hosts: up to 15 KiB",
+      .when = "long blocks between hosts: all of them leave the root by one port, in any order",
       .peers = {openmpi("basic_linear", {Collective::scatter}), openmpi("linear (coll/basic)", {Collective::scatterv}),
                 mpich("linear", {Collective::scatterv}), ucc("linear", {Collective::scatterv})},
       .formula = patterns::one_way({.rounds = "p-1", .sent = "p-1", .reduced = "0"}, "p-1"),

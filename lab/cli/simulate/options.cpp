@@ -81,6 +81,7 @@ Scene scene_of(const SimulateOptions& o) {
     scene.network.group = read_loggops("--group-loggops", o.group_loggops);
     scene.network.group_nodes = o.group_nodes;
   }
+  scene.network.shared = o.shared;
   if (o.gamma) scene.network.gamma_s_per_byte = *o.gamma;
   scene.circumstances.skew = sim::parse_spread(o.skew);
   scene.circumstances.noise = sim::parse_spread(o.noise);
@@ -107,7 +108,7 @@ void check_network_options(const SimulateOptions& o) {
         std::pair{o.skew != "none", "--skew"}, std::pair{o.noise != "none", "--noise"},
         std::pair{!o.arrivals.empty(), "--arrivals"}, std::pair{!o.slow.empty(), "--slow"},
         std::pair{o.seeds != 1, "--seeds"}, std::pair{!o.trace.empty(), "--trace"}, std::pair{o.path, "--path"},
-        std::pair{o.what_if, "--what-if"}}) {
+        std::pair{o.what_if, "--what-if"}, std::pair{o.shared, "--shared"}}) {
     if (given) misuse(fmt::format("{} is about events; with --topology schedules are read round by round", option));
   }
 }
@@ -137,6 +138,7 @@ void add_machine_options(CLI::App& command, SimulateOptions& o) {
   command.add_option("--cores", o.cores, "Ranks on a node, which share its ports; node by node")
       ->transform(whole_number())
       ->check(options::between(Rank{1}, Rank{1} << 20));
+  command.add_flag("--shared", o.shared, "Messages under way at the same time share a port, in place of taking turns");
   command.add_option("--ports", o.ports, "Ports of a node (without --cores: of a rank)")
       ->check(options::between(1, 1024));
   command

@@ -46,6 +46,7 @@ struct SimulateOptions {
   Rank cores = 1;
   Rank group_nodes = 0;
   int ports = 1;
+  bool shared = false;
   std::string topology;  ///< words or a file; empty: messages meet no network
   std::string placement = "consecutive";
   std::string skew = "none";

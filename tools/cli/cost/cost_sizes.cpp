@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "circoll/error.hpp"
+#include "model/sharing.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -24,7 +25,7 @@ std::vector<const Algorithm*> able(const SizesRequest& request) {
 double time_at(const SizesRequest& request, const Algorithm& algorithm, Count bytes) {
   const Selection best =
       with_best_parameters({&algorithm, request.collective, {}}, request.p, bytes, request.machine, request.root);
-  return seconds(terms_of(best, request.p, bytes, request.root), request.machine);
+  return between_hosts(best, request.p, bytes, request.machine, request.root).time_s;
 }
 
 /// The first of the ranking for a size.
