@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <thread>
 
 #include "circoll/error.hpp"
@@ -54,10 +55,12 @@ FileLock::FileLock(std::string path)
 void replace_file(const std::string& path, const std::string& text) {
   const std::filesystem::path target(path);
   const std::string temporary =
-      (target.parent_path() / ("." + target.filename().string() + "." + std::to_string(getpid()) + ".new")).string();
+      (target.parent_path() / ("." + target.filename().string() + "." + std::to_string(getpid()) + "-" +
+                               std::to_string(std::random_device{}()) + ".new"))
+          .string();  // processes of two hosts may have one number
   try {
     {
-      const FileDescriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+      const FileDescriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
       if (!file) fail_writing("the file", temporary, errno);
       write_all(file, text, temporary);
     }

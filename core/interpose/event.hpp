@@ -29,6 +29,7 @@ struct CalledCollective {
   Collective collective = Collective::barrier;  ///< of neighbours: among_all(*neighbor)
   std::optional<NeighborFunction> neighbor{};
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
   friend auto operator<=>(const CalledCollective&, const CalledCollective&) = default;
 };
 [[nodiscard]] inline std::string_view to_string(const CalledCollective& called) {

@@ -11,7 +11,6 @@
 #include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/library/base.hpp"
-#include "exec/mpi/serve/shared_network.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "facts/environment.hpp"
 #include "facts/text.hpp"
@@ -92,9 +91,11 @@ void State::begin() noexcept {
     if (!asked_.exchange(true)) agree();
     if (serves_any()) expect_devices();
     if (serves_any()) (void)mpi::share_world();
-    use_network();
+    mpi::SharedNetwork network = use_network();
     use_profile();
     wrap_calls();
+    mpi::keep(network);
+    network_ = network.origin;
     program_begins();
   } catch (...) {
     return;  // calls are native then, or fail by themselves
@@ -157,7 +158,8 @@ const Policy* State::read_policy() {
     if (name == "native") return nullptr;
     const Policy& policy = keep(make_policy(name == "learn" ? "auto" : name, options_));
     if (name == "auto" || name == "learn") automatic_ = &policy;
-    learns_ = name == "learn" ? Learns::always : name == "auto" && !off ? Learns::across_nodes : Learns::never;
+    const bool across_nodes = name == "auto" && !off && !guards;
+    learns_ = name == "learn" ? Learns::always : across_nodes ? Learns::across_nodes : Learns::never;
     return &policy;
   } catch (const Error& e) {
     warn(variable + ": " + e.what() + "; the native collectives are used");
@@ -287,11 +289,14 @@ void State::wrap_calls() {
 std::string State::no_profile_because() const {
   if (automatic_ == nullptr) return "CIRCOLL_POLICY is " + environment("CIRCOLL_POLICY").value_or("");
   if (environment("CIRCOLL_PROFILE") == "off") return "CIRCOLL_PROFILE is off";
-  const bool asked =
-      !of_files_.empty() || std::any_of(all_collectives.begin(), all_collectives.end(), [&](Collective collective) {
-        return &choice(collective) == mpi::intern(collective, *automatic_);
-      });
-  return asked ? "" : "no collective is served by auto";
+  return serves_by_auto() ? "" : "no collective is served by auto";
+}
+
+bool State::serves_by_auto() const {
+  if (automatic_ == nullptr) return false;
+  return !of_files_.empty() || std::any_of(all_collectives.begin(), all_collectives.end(), [&](Collective collective) {
+    return &choice(collective) == mpi::intern(collective, *automatic_);
+  });
 }
 
 void State::use_profile() {
@@ -312,16 +317,15 @@ void State::use_profile() {
   replace_automatic(select::make_profile_policy(shared.text, shared.file, options_, shared.program));
 }
 
-void State::use_network() {
-  if (!alike_ || automatic_ == nullptr || mpi::shared_world() == nullptr) return;
-  const auto& node_of = mpi::shared_world()->placement().node_of;
-  if (node_of == nullptr) return;
-  const mpi::SharedNetwork shared = mpi::share_network(mpi::shared_world()->comm(), *node_of);
+mpi::SharedNetwork State::use_network() {
+  if (!alike_ || !serves_by_auto() || mpi::shared_world() == nullptr) return {};
+  mpi::SharedNetwork shared = mpi::share_network(mpi::shared_world()->comm(), mpi::shared_world()->placement());
   if (!shared.complaint.empty()) warn(shared.complaint);
-  network_ = shared.origin;
-  if (!shared.numbers) return;
-  options_.machine = with_network(std::move(options_.machine), *shared.numbers, "measured network");
-  replace_automatic(make_policy("auto", options_));
+  if (shared.numbers) {
+    options_.machine = with_network(std::move(options_.machine), *shared.numbers, "measured network");
+    replace_automatic(make_policy("auto", options_));
+  }
+  return shared;
 }
 
 void State::replace_automatic(std::unique_ptr<const Policy> made) {

@@ -17,6 +17,7 @@
 #include "circoll/select.hpp"
 #include "circoll/types.hpp"
 #include "exec/mpi/serve/perform.hpp"
+#include "exec/mpi/serve/shared_network.hpp"
 #include "interpose/all_ranks.hpp"
 #include "interpose/event.hpp"
 #include "interpose/ledger.hpp"
@@ -57,8 +58,8 @@ class State {
   }
 
   /// Gives "auto" the numbers of the network, if the job has several hosts. All ranks of MPI_COMM_WORLD call this in
-  /// MPI_Init, after share_world(), and never later.
-  void use_network();
+  /// MPI_Init, after share_world(), and never later. The caller keeps what was measured, when nobody waits any more.
+  [[nodiscard]] mpi::SharedNetwork use_network();
   /// Gives the calls that "auto" serves to the machine's profile, if rank 0 finds one. All ranks of MPI_COMM_WORLD call
   /// this in MPI_Init, and never later, when calls may be under way.
   void use_profile();
@@ -79,6 +80,7 @@ class State {
   [[nodiscard]] bool has_agreed() const { return asked_.load(std::memory_order_relaxed); }
   /// True if some collective is not left to the MPI library.
   [[nodiscard]] bool serves_any() const {
+    if (neighbor_choice_->kind != mpi::InternedChoice::Kind::native) return true;
     return std::any_of(all_collectives.begin(), all_collectives.end(), [this](Collective c) { return !is_native(c); });
   }
   [[nodiscard]] const ProgressSource& progress() const { return progress_; }
@@ -109,12 +111,14 @@ class State {
   void do_without(const std::vector<int>& absent, int size);
   void go_native();
   /// Gives the calls that "auto" has served to another policy, in its place.
-  void replace_automatic(std::unique_ptr<const Policy> policy);
+  void replace_automatic(std::unique_ptr<const Policy> made);
   void read_choices();
   /// Calls of a collective on a communicator before one is served.
   [[nodiscard]] int read_serve_after() const;
   /// Why no profile may be used here, alike on all ranks; empty if one may.
   [[nodiscard]] std::string no_profile_because() const;
+  /// True if "auto" decides about calls of some collective.
+  [[nodiscard]] bool serves_by_auto() const;
   /// The policy of the environment; nullptr for "native", and with a warning for a wrong one.
   const Policy* read_policy();
   /// `otherwise` decides about the calls that a file of schedules is not for; nullptr: they are native.

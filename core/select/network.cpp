@@ -1,6 +1,5 @@
 #include "select/network.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "circoll/error.hpp"
@@ -24,8 +23,9 @@ std::string no_network_because(std::string* complaint) {
   return environment("CIRCOLL_MACHINE") ? "CIRCOLL_MACHINE names a machine" : "";
 }
 
-std::string network_key(const std::string& library, bool declared) {
-  return library + " over " + network_name() + (declared ? ", hosts by CIRCOLL_CORES" : "");
+std::string network_key(const std::string& library) {
+  const auto cores = environment("CIRCOLL_CORES");
+  return library + " over " + network_name() + (cores ? ", hosts by CIRCOLL_CORES=" + *cores : "");
 }
 
 std::optional<std::string> network_file(const std::string& key) {

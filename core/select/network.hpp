@@ -13,8 +13,8 @@ namespace circoll::select {
 /// `complaint` gets a sentence about a value that is none.
 [[nodiscard]] std::string no_network_because(std::string* complaint);
 
-/// The network of this host, by an MPI library. `declared`: CIRCOLL_CORES says where hosts begin.
-[[nodiscard]] std::string network_key(const std::string& library, bool declared);
+/// The network of this host, by an MPI library. CIRCOLL_CORES is a part of it, since it says where hosts begin.
+[[nodiscard]] std::string network_key(const std::string& library);
 
 /// The file of a network, in $XDG_CACHE_HOME/circoll/networks or ~/.cache/circoll/networks. Nothing if there is
 /// neither, as in a job without a home.
@@ -33,7 +33,7 @@ struct KeptNetwork {
 [[nodiscard]] std::string keep_network(const std::string& file, const std::string& key, const NetworkNumbers& numbers,
                                        const std::string& about);
 
-/// "latency 62 us, 0.082 ns a byte" and the ratios of messages one way.
+/// "alpha 62 us, beta 0.082 ns a byte", and the ratios of messages one way.
 [[nodiscard]] std::string readable(const NetworkNumbers& numbers);
 
 }  // namespace circoll::select

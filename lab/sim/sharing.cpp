@@ -23,8 +23,11 @@ using Index = std::uint32_t;
 class Sharing {
  public:
   Sharing(const Programs& programs, double bytes, const Network& network, const Options& options)
-      : programs_(programs), link_(network.between), gamma_(network.gamma_s_per_byte), options_(options) {
-    block_bytes_ = programs.moves_data ? bytes / programs.vector_blocks : 0;
+      : programs_(programs),
+        link_(network.between),
+        gamma_(network.gamma_s_per_byte),
+        options_(options),
+        block_bytes_(programs.moves_data ? bytes / programs.vector_blocks : 0) {
     const std::size_t p = programs.ranks.size();
     outcome_.begin_s.resize(p, 0.0);
     outcome_.end_s.resize(p, 0.0);

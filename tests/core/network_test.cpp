@@ -233,8 +233,14 @@ TEST(Network, VariablesSwitchItOff) {
 
 TEST(Network, KeysDifferByLibraryAndHosts) {
   EXPECT_EQ(network_name(), network_name());
-  EXPECT_NE(select::network_key("A 1", false), select::network_key("A 2", false));
-  EXPECT_NE(select::network_key("A 1", false), select::network_key("A 1", true));
+  const std::string key = select::network_key("A 1");
+  EXPECT_NE(key, select::network_key("A 2"));
+  setenv("CIRCOLL_CORES", "2", 1);
+  const std::string declared = select::network_key("A 1");
+  setenv("CIRCOLL_CORES", "64", 1);
+  EXPECT_NE(declared, select::network_key("A 1"));
+  unsetenv("CIRCOLL_CORES");
+  EXPECT_NE(key, declared);
   EXPECT_TRUE(is_local_interface("lo"));
   EXPECT_TRUE(is_local_interface("docker0"));
   EXPECT_FALSE(is_local_interface("eth0"));

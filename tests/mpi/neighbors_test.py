@@ -22,7 +22,7 @@ def run(work, rounds, *words, **variables):
     """The calls by (function, mode, served or the reason why not), and standard error."""
     report = pathlib.Path(work) / "report.json"
     report.unlink(missing_ok=True)
-    settings = [f"{name}={value}" for name, value in ({"CIRCOLL_SERVE_AFTER": 0} | variables).items()]
+    settings = [f"{name}={value}" for name, value in variables.items()]
     command = ["env", f"LD_PRELOAD={launching.preloaded(mpi, dropin, shim)}", f"CIRCOLL_REPORT={report}", *settings, program, seed, rounds, *words]
     done = subprocess.run(launching.launcher(mpi, *launching.processes(mpi, np, command)), env=launching.environment(), timeout=100,
                           capture_output=True, text=True, check=False)

@@ -33,8 +33,8 @@ void use_network(Options& options, int rank, int size) {
   if (options.policy != "auto" || !options.machine.empty()) return;
   std::vector<mpi::RankLocation> ranks;
   if (mpi::gather_locations(MPI_COMM_WORLD, rank, size, &ranks) != MPI_SUCCESS) return;
-  const std::vector<Rank> node_of = mpi::nodes_of(ranks);
-  const mpi::SharedNetwork network = mpi::share_network(MPI_COMM_WORLD, node_of);
+  mpi::SharedNetwork network = mpi::share_network(MPI_COMM_WORLD, mpi::placement_from(ranks));
+  mpi::keep(network);
   if (rank == 0 && !network.complaint.empty()) std::fprintf(stderr, "circoll-bench: %s\n", network.complaint.c_str());
   if (!network.numbers) return;
   options.network = network.numbers;

@@ -262,29 +262,29 @@ void Check::advance() {
   forget_freed();
 }
 
-int Check::admit(const mpi::Call& call, Mode mode, const void* return_address) {
-  const auto describe = [&](const CheckedComm& comm, const void* caller) {
+int Check::admit(const mpi::Call& call, Mode mode, const void* caller) {
+  const auto describe = [&](const CheckedComm& comm, const void* from) {
     const Participation part = part_of(call, comm.rank(), comm.size());
     std::optional<CheckRecord> record;
-    if (part == Participation::makes) record.emplace(call, mode, comm.rank(), comm.size(), caller);
+    if (part == Participation::makes) record.emplace(call, mode, comm.rank(), comm.size(), from);
     return std::pair(part, std::move(record));
   };
-  const int differs = done_ ? MPI_SUCCESS : compare(call.comm, mode, return_address, describe);
-  return differs != MPI_SUCCESS ? differs : Serving::admit(call, mode, return_address);
+  const int differs = done_ ? MPI_SUCCESS : compare(call.comm, mode, caller, describe);
+  return differs != MPI_SUCCESS ? differs : Serving::admit(call, mode, caller);
 }
 
-int Check::admit(const mpi::NeighborCall& call, Mode mode, const void* return_address) {
-  const auto describe = [&](const CheckedComm& comm, const void* caller) {
+int Check::admit(const mpi::NeighborCall& call, Mode mode, const void* caller) {
+  const auto describe = [&](const CheckedComm& comm, const void* from) {
     const auto neighborhood = mpi::find_neighborhood(call.comm, comm.rank(), comm.size());
     std::optional<CheckRecord> record;
     if (!neighborhood) return std::pair(Participation::refused, std::move(record));
     const mpi::NeighborSides sides(call, *neighborhood);
     if (sides.send.erroneous() || sides.recv.erroneous()) return std::pair(Participation::refused, std::move(record));
-    record.emplace(call, *neighborhood, sides, mode, caller);
+    record.emplace(call, *neighborhood, sides, mode, from);
     return std::pair(Participation::makes, std::move(record));
   };
-  const int differs = done_ ? MPI_SUCCESS : compare(call.comm, mode, return_address, describe);
-  return differs != MPI_SUCCESS ? differs : Serving::admit(call, mode, return_address);
+  const int differs = done_ ? MPI_SUCCESS : compare(call.comm, mode, caller, describe);
+  return differs != MPI_SUCCESS ? differs : Serving::admit(call, mode, caller);
 }
 
 void Check::poll() noexcept {

@@ -30,20 +30,12 @@ constexpr Count much_on_network = 8 << 10, much_on_node = 1 << 20;
 bool rounds(const CallFacts& facts) { return is_reducing(facts.collective) && !facts.exact_op; }
 
 /// The bit class of a selection, completed for a call. None if it is unknown. Then it is equal to no other.
-std::optional<BitClass> bits_of(const Selection& selection, const CallFacts& facts, int root,
-                                const PolicyOptions& options) {
-  if (facts.p > most_ranks_of_bits) return std::nullopt;
-  const Selection whole = completed(selection, facts.p, facts.bytes, options.machine);
-  const Shape shape{.size = facts.p, .root = is_rooted(facts.collective) ? root : 0, .params = whole.params};
-  return bit_class(*whole.algorithm, facts.collective, shape, facts.predefined_op ? BitsOf::commuting : BitsOf::any);
-}
-
 /// The candidates that may serve a call without changing a bit of its result.
 std::uint32_t allowed_of(const std::vector<LearnedCandidate>& candidates, const CallFacts& facts, const mpi::Call& call,
-                         const Decision& decision, const PolicyOptions& options) {
+                         const Decision& decision, const PolicyOptions& options, KnownBits& bits) {
   if (!rounds(facts)) return (std::uint32_t{1} << candidates.size()) - 1;
   const int root = call.root;
-  const std::optional<BitClass> wanted = bits_of(*decision.selection, facts, root, options);
+  const std::optional<BitClass> wanted = bits.of(*decision.selection, facts, root, options);
   std::uint32_t allowed = 1;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     if (candidates[i].selection.algorithm == nullptr) {
@@ -52,13 +44,28 @@ std::uint32_t allowed_of(const std::vector<LearnedCandidate>& candidates, const 
       if (facts.p == 2 && call.op == MPI_SUM) allowed |= std::uint32_t{1} << i;
       continue;
     }
-    const std::optional<BitClass> has = bits_of(candidates[i].selection, facts, root, options);
+    const std::optional<BitClass> has = bits.of(candidates[i].selection, facts, root, options);
     if (wanted && has && *wanted == *has) allowed |= std::uint32_t{1} << i;
   }
   return allowed;
 }
 
 }  // namespace
+
+std::optional<BitClass> KnownBits::of(const Selection& selection, const CallFacts& facts, int root,
+                                      const PolicyOptions& options) {
+  if (facts.p > most_ranks_of_bits) return std::nullopt;
+  const Selection whole = completed(selection, facts.p, facts.bytes, options.machine);
+  const Shape shape{.size = facts.p, .root = is_rooted(facts.collective) ? root : 0, .params = whole.params};
+  const BitsOf operators = facts.predefined_op ? BitsOf::commuting : BitsOf::any;
+  Key key{std::string(to_string(facts.collective)) + '/' + whole.text(), shape.root, operators};
+  const auto known = classes_.find(key);
+  if (known != classes_.end()) return known->second;
+  constexpr std::size_t most = 1024;  // of a program whose sizes never come again
+  if (classes_.size() >= most) classes_.clear();
+  return classes_.emplace(std::move(key), bit_class(*whole.algorithm, facts.collective, shape, operators))
+      .first->second;
+}
 
 void LearnedEverywhere::enter(LearnedCalls* calls) {
   const std::lock_guard lock(mutex_);
@@ -123,6 +130,7 @@ void LearnedCalls::remember(const mpi::CallShape& shape, const Known& known) {
 }
 
 std::vector<double>& LearnedCalls::times_to_agree_on() {
+  clear();  // its buffer is to be filled anew
   agreement_ = {};
   for (auto& [kind, one] : groups_) agreement_.add(one.group);
   agreement_.close(last_agreement_s_);
@@ -207,7 +215,7 @@ std::optional<std::size_t> Learner::known_best(const LearnedKey& key, std::vecto
 }
 
 LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, const Decision& decision,
-                               const mpi::InternedChoice& unlearned) {
+                               const mpi::InternedChoice& unlearned, KnownBits& bits) {
   std::vector<LearnedCandidate> candidates;
   std::vector<learn::Group::Candidate> expected;
   const auto add = [&](const mpi::InternedChoice* choice, Selection selection, std::string name, double seconds) {
@@ -251,7 +259,7 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
   expected.resize(candidates.size());
   // A candidate that the first call of the group may not get is of no use to the others either: they have its bit
   // class.
-  const std::uint32_t allowed = allowed_of(candidates, facts, call, decision, options_);
+  const std::uint32_t allowed = allowed_of(candidates, facts, call, decision, options_, bits);
   std::vector<learn::Group::Candidate> expected_of_allowed;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const bool taken = (allowed >> i & 1U) != 0;
@@ -268,14 +276,16 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
   return group;
 }
 
-LearnedCalls::Known Learner::learn_about(const mpi::Call& call, const mpi::InternedChoice& unlearned,
-                                         const mpi::CommState& state, LearnedCalls& calls) {
+std::optional<LearnedCalls::Known> Learner::learn_about(const mpi::Call& call, const mpi::InternedChoice& unlearned,
+                                                        const mpi::CommState& state, LearnedCalls& calls) {
   const mpi::CallerBuffers buffers(call, state.rank(), state.size());
-  if (buffers.erroneous() || !buffers.unsupported().empty()) return {};
+  if (buffers.erroneous() || !buffers.unsupported().empty()) return std::nullopt;
   const CallFacts facts = prepare::facts_of(buffers.signature(unlearned), state.placement());
   // The sizes of these are added up in each call, which is little beside a message to another node.
   const bool irregular = is_irregular(facts.collective);
-  if (irregular && (rounds(facts) || !spans_nodes(state.placement()))) return {};
+  if (irregular && (rounds(facts) || !spans_nodes(state.placement()))) return std::nullopt;
+  // To know that no bit changes takes too long for many ranks.
+  if (rounds(facts) && facts.p > most_ranks_of_bits) return LearnedCalls::Known{};
   KindOfCalls kind{.collective = facts.collective,
                    .size_class = size_class(facts.bytes),
                    .op = (facts.op.commutative ? 1U : 0U) | (facts.op.idempotent ? 2U : 0U) |
@@ -284,23 +294,23 @@ LearnedCalls::Known Learner::learn_about(const mpi::Call& call, const mpi::Inter
   if (!rounds(facts)) {
     if (const auto known = calls.groups().find(kind); known != calls.groups().end()) {
       const auto all = (std::uint32_t{1} << known->second.candidates.size()) - 1;
-      return {.group = &known->second, .allowed = all, .bytes = bytes};
+      return LearnedCalls::Known{.group = &known->second, .allowed = all, .bytes = bytes};
     }
   }
   const Decision decision = policy_.decide(facts);
   if (rounds(facts)) {
     // The library's own is in no bit class.
-    if (!decision.selection) return {};
-    const std::optional<BitClass> bits = bits_of(*decision.selection, facts, call.root, options_);
-    if (!bits) return {};
-    kind.bits = bits->low;
+    if (!decision.selection) return LearnedCalls::Known{};
+    kind.bits = calls.bits().of(*decision.selection, facts, call.root, options_)->low;
   }
   auto known = calls.groups().find(kind);
   if (known == calls.groups().end()) {
-    known = calls.groups().emplace(kind, group_of(facts, call, decision, unlearned)).first;
+    known = calls.groups().emplace(kind, group_of(facts, call, decision, unlearned, calls.bits())).first;
   }
   LearnedGroup& group = known->second;
-  return {.group = &group, .allowed = allowed_of(group.candidates, facts, call, decision, options_), .bytes = bytes};
+  return LearnedCalls::Known{.group = &group,
+                             .allowed = allowed_of(group.candidates, facts, call, decision, options_, calls.bits()),
+                             .bytes = bytes};
 }
 
 Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& unlearned, bool has_request) {
@@ -321,12 +331,12 @@ Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& u
   const mpi::CallShape shape(call);
   const LearnedCalls::Known* const before = irregular ? nullptr : calls.find(shape);
   if (before != nullptr) return {.calls = &calls, .known = *before};
-  const LearnedCalls::Known known = learn_about(call, unlearned, *state, calls);
-  if (known.group == nullptr) return {};
+  const std::optional<LearnedCalls::Known> known = learn_about(call, unlearned, *state, calls);
+  if (!known) return {};
   // The handles of a program's own types and operators may mean something else later, and arrays have other counts.
   if (!irregular && mpi::CallerBuffers(call, state->rank(), state->size()).has_lasting_handles())
-    calls.remember(shape, known);
-  return {.calls = &calls, .known = known};
+    calls.remember(shape, *known);
+  return {.calls = &calls, .known = *known};
 }
 
 Learner::Turn Learner::turn(const mpi::Call& call, const mpi::InternedChoice& unlearned) {

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/serve/bound_plan.hpp"
 #include "interpose/serving.hpp"
+#include "verify/bits.hpp"
 #include "wrappers/learn/group.hpp"
 #include "wrappers/learn/learned.hpp"
 
@@ -58,6 +60,18 @@ struct LearnedGroup {
   LearnedKey key{};  ///< of its calls, in reports and files
   std::vector<LearnedCandidate> candidates;
   learn::Group group;
+};
+
+/// The bit classes of selections on one communicator, each found once: that takes up to tens of milliseconds.
+class KnownBits {
+ public:
+  /// Nothing where there are too many ranks to find out.
+  [[nodiscard]] std::optional<BitClass> of(const Selection& selection, const CallFacts& facts, int root,
+                                           const PolicyOptions& options);
+
+ private:
+  using Key = std::tuple<std::string, Rank, BitsOf>;  ///< the whole selection, root, operators
+  std::map<Key, BitClass> classes_;
 };
 
 class LearnedCalls;
@@ -118,6 +132,7 @@ class LearnedCalls final : public mpi::Attachment {
 
   [[nodiscard]] std::map<KindOfCalls, LearnedGroup>& groups() { return groups_; }
   [[nodiscard]] const std::map<KindOfCalls, LearnedGroup>& groups() const { return groups_; }
+  [[nodiscard]] KnownBits& bits() { return bits_; }
   [[nodiscard]] learn::Account& account() { return account_; }
   [[nodiscard]] const learn::Account& account() const { return account_; }
 
@@ -154,6 +169,7 @@ class LearnedCalls final : public mpi::Attachment {
   std::vector<Entry> entries_;  ///< a power of two of them, or none yet
   std::map<KindOfCalls, LearnedGroup> groups_;
   learn::Account account_;
+  KnownBits bits_;
   learn::Agreement agreement_;
   MPI_Request request_ = MPI_REQUEST_NULL;  ///< of an agreement that overlaps with a call
   double last_agreement_s_ = 0;
@@ -205,10 +221,12 @@ class Learner {
     LearnedCalls::Known known{};
   };
   [[nodiscard]] Found find(const mpi::Call& call, const mpi::InternedChoice& unlearned, bool has_request);
-  [[nodiscard]] LearnedCalls::Known learn_about(const mpi::Call& call, const mpi::InternedChoice& unlearned,
-                                                const mpi::CommState& state, LearnedCalls& calls);
+  /// Nothing if this call says nothing about later ones of its shape.
+  [[nodiscard]] std::optional<LearnedCalls::Known> learn_about(const mpi::Call& call,
+                                                               const mpi::InternedChoice& unlearned,
+                                                               const mpi::CommState& state, LearnedCalls& calls);
   [[nodiscard]] LearnedGroup group_of(const CallFacts& facts, const mpi::Call& call, const Decision& decision,
-                                      const mpi::InternedChoice& unlearned);
+                                      const mpi::InternedChoice& unlearned, KnownBits& bits);
   /// The candidate that was the best in an earlier run, added if it is not there.
   [[nodiscard]] std::optional<std::size_t> known_best(const LearnedKey& key, std::vector<LearnedCandidate>& candidates);
   [[nodiscard]] const mpi::InternedChoice* choice_of(const Selection& selection);

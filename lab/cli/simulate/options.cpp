@@ -98,6 +98,7 @@ Scene for_size(Scene scene, const SimulateOptions& o, Rank p) {
 }
 
 void check_network_options(const SimulateOptions& o) {
+  if (o.shared && o.what_if) misuse("--what-if changes ports and speeds of ranks; --shared has one port and one speed");
   if (o.topology.empty()) {
     if (o.placement != "consecutive") misuse("--placement needs --topology");
     return;

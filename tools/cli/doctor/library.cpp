@@ -187,7 +187,7 @@ void examine_network(LibraryExamination& result) {
     add_note(findings, "network", "jobs on several hosts measure nothing, since " + off);
     return;
   }
-  const std::string key = select::network_key(result.name, environment("CIRCOLL_CORES").has_value());
+  const std::string key = select::network_key(result.name);
   const auto file = select::network_file(key);
   if (!file) {
     add_note(findings, "network", "there is no home, so that each job on several hosts measures its network anew",
@@ -208,7 +208,10 @@ void examine_network(LibraryExamination& result) {
 /// Says whether programs would learn.
 void examine_learning(const std::string& policy, Diagnoses& findings) {
   const std::string file = environment("CIRCOLL_LEARN").value_or("");
-  if (file == "off") {
+  const std::string faults = environment("CIRCOLL_FAULTS").value_or("off");
+  if (faults != "off") {
+    add_note(findings, "learning", "CIRCOLL_FAULTS is " + faults + ": nothing is learned from calls");
+  } else if (file == "off") {
     add_note(findings, "learning", "CIRCOLL_LEARN is off: nothing is learned from calls, also across hosts");
   } else if (policy == "learn" || !file.empty()) {
     add_good(findings, "learning",

@@ -85,14 +85,18 @@ int neighbor_blocks(MPI_Comm comm, bool sent) {
   return 0;
 }
 
-NeighborSide::NeighborSide(const NeighborArguments& arguments, const std::vector<std::size_t>& places, bool irregular) {
-  erroneous_ = arguments.buffer == MPI_IN_PLACE || arguments.count < 0;
+NeighborSide::NeighborSide(const NeighborArguments& arguments, const std::vector<std::size_t>& places, bool irregular)
+    : erroneous_(arguments.buffer == MPI_IN_PLACE || arguments.count < 0) {
   if (places.empty()) return;
   if (irregular && (!arguments.counts || !arguments.displs)) erroneous_ = true;
   if (arguments.types == nullptr) {
     read_type(arguments.type);
   } else {
-    for (const std::size_t place : places) read_type(arguments.types[place]);
+    // A library may ask for no type where there are no elements.
+    for (const std::size_t place : places) {
+      const bool none = arguments.counts && arguments.counts[static_cast<Rank>(place)] == 0;
+      read_type(none ? MPI_BYTE : arguments.types[place]);
+    }
   }
   blocks_.reserve(places.size());
   for (std::size_t i = 0; i < places.size() && !erroneous_; ++i) {

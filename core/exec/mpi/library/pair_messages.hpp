@@ -24,6 +24,10 @@ class PairMessages {
     int rc = PMPI_Irecv(recv_.data(), static_cast<int>(bytes), MPI_BYTE, peer_, tag_, comm_, &requests[0]);
     if (rc == MPI_SUCCESS) {
       rc = PMPI_Isend(send_.data(), static_cast<int>(bytes), MPI_BYTE, peer_, tag_, comm_, &requests[1]);
+      if (rc != MPI_SUCCESS) {  // the buffer will be gone
+        PMPI_Cancel(&requests[0]);
+        PMPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+      }
     }
     return rc == MPI_SUCCESS ? PMPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE) : rc;
   }

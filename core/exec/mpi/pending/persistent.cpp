@@ -179,7 +179,7 @@ CallResult init(const Call& call, const InternedChoice& choice, MPI_Info info, M
 
 NeighborResult init(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
                     MPI_Request* request, const Observer& observer) {
-  FoundNeighbors found = find_neighbors(call, choice, true);
+  FoundNeighbors found = find_neighbors(call, choice);
   if (found.error != MPI_SUCCESS) return {.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return left_to_library(native, found.native_reason);
   CommState::bury_released();
@@ -188,13 +188,13 @@ NeighborResult init(const NeighborCall& call, const InternedChoice& choice, cons
   CommState& state = *found.state;
   return with_memory(state, [&]() -> NeighborResult {
     if (const int rc = make_ready(state); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-    if (!state.usable()) return left_to_library(native, state.unusable_reason());
+    if (const std::string_view why = why_not_ready(state); !why.empty()) return left_to_library(native, why);
     const Schedule& schedule = state.attached<NeighborState>().schedule(contract_of(call.function));
     auto made = std::make_unique<Persistent<PendingNeighbor>>(call, state, schedule, *std::move(found.sides), observer);
     NeighborOperation& operation = made->operation();
-    if (const int rc = operation.hold_types(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
     if (const int rc = operation.reserve_tags(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
     if (!operation.has_tags()) return left_to_library(native, "too many persistent requests");
+    if (const int rc = operation.hold_types(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
     const Count bytes = operation.bytes();
     if (const int rc = enter(std::move(made), request); rc != MPI_SUCCESS) return {.error = rc};
     return {.served = true, .reason = why_neighbor_direct, .bytes = bytes};

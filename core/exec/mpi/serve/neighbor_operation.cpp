@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "circoll/error.hpp"
 #include "exec/mpi/call/caller_buffers.hpp"
 #include "exec/mpi/library/failures.hpp"
 
@@ -14,6 +16,7 @@ namespace {
 
 std::vector<std::size_t> places_of(const std::vector<NeighborEdge>& edges) {
   std::vector<std::size_t> places;
+  places.reserve(edges.size());
   for (const NeighborEdge& edge : edges) places.push_back(edge.place);
   return places;
 }
@@ -96,6 +99,7 @@ void NeighborOperation::start() {
   error_ = MPI_SUCCESS;
   under_way_ = true;
   if (const int failure = state_.failure(); failure != MPI_SUCCESS) return end(failure, true);
+  if (!state_.usable()) throw Error(ErrorCode::transport, std::string(state_.unusable_reason()));
   const Count sent = sides_.send.staged() ? MemoryDivision::aligned(sides_.send.total_bytes()) : 0;
   const Count received = sides_.recv.staged() ? MemoryDivision::aligned(sides_.recv.total_bytes()) : 0;
   std::byte* const base = memory_.acquire(static_cast<std::size_t>(messages_.staging_bytes() + sent + received));

@@ -38,6 +38,11 @@ int make_ready(CommState& state) {
   return state.open();
 }
 
+std::string_view why_not_ready(const CommState& state) {
+  if (!state.usable()) return state.unusable_reason();
+  return state.expects_devices() ? "buffers may be in device memory, of which neighbours do not tell one another" : "";
+}
+
 const Neighborhood* NeighborState::find(const CommState& state) {
   if (!std::exchange(asked_, true)) neighborhood_ = find_neighborhood(state.user_comm(), state.rank(), state.size());
   return neighborhood_ ? &*neighborhood_ : nullptr;
@@ -60,19 +65,16 @@ NeighborOperation& NeighborState::operation(const NeighborCall& call, CommState&
   return *place;
 }
 
-FoundNeighbors find_neighbors(const NeighborCall& call, const InternedChoice& choice, bool has_request) {
+FoundNeighbors find_neighbors(const NeighborCall& call, const InternedChoice& choice) {
   const Call stand_in{.collective = among_all(call.function), .comm = call.comm};
-  const FoundCommunicator communicator = find_communicator(stand_in, choice, has_request);
-  FoundNeighbors found{.state = communicator.state,
-                       .error = communicator.error,
-                       .native_reason = communicator.native_reason,
-                       .counted = communicator.counted};
+  // All calls are served, or none. Where several edges lead from one rank to another, a library may take them in
+  // another order, so that a later change would change results.
+  constexpr bool from_the_first_one = true;
+  const FoundCommunicator communicator = find_communicator(stand_in, choice, from_the_first_one);
+  FoundNeighbors found{
+      .state = communicator.state, .error = communicator.error, .native_reason = communicator.native_reason};
   if (found.error != MPI_SUCCESS || !found.native_reason.empty()) return found;
   CommState& state = *found.state;
-  if (state.expects_devices()) {
-    found.native_reason = "buffers may be in device memory, of which neighbours do not tell one another";
-    return found;
-  }
   found.neighborhood = state.attached<NeighborState>().find(state);
   if (found.neighborhood == nullptr) {
     found.native_reason = "its communicator has no topology";
@@ -88,17 +90,13 @@ FoundNeighbors find_neighbors(const NeighborCall& call, const InternedChoice& ch
 
 NeighborResult perform(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
                        bool timed) {
-  FoundNeighbors found = find_neighbors(call, choice, false);
+  FoundNeighbors found = find_neighbors(call, choice);
   if (found.error != MPI_SUCCESS) return {.error = found.error, .handled = true};
-  if (!found.native_reason.empty()) {
-    const NeighborResult result = left_to_library(native, found.native_reason);
-    if (found.counted && result.error == MPI_SUCCESS) found.state->count_native(among_all(call.function));
-    return result;
-  }
+  if (!found.native_reason.empty()) return left_to_library(native, found.native_reason);
   CommState& state = *found.state;
   return with_memory(state, [&]() -> NeighborResult {
     if (const int rc = make_ready(state); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-    if (!state.usable()) return left_to_library(native, state.unusable_reason());
+    if (const std::string_view why = why_not_ready(state); !why.empty()) return left_to_library(native, why);
     NeighborState& kept = state.attached<NeighborState>();
     return execute(kept.operation(call, state, *std::move(found.sides)), timed);
   });

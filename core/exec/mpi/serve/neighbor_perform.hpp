@@ -76,15 +76,16 @@ struct FoundNeighbors {
   std::optional<NeighborSides> sides{};
   int error = MPI_SUCCESS;           ///< of MPI's functions, which have called the error handler
   std::string_view native_reason{};  ///< empty: Circoll serves the call
-  bool counted = false;              ///< native, and counted if it succeeds (CommState::count_native)
 };
 /// Only values that are equal on all ranks decide whether a call is native, and erroneous arguments. Does not wait for
 /// other ranks.
-[[nodiscard]] FoundNeighbors find_neighbors(const NeighborCall& call, const InternedChoice& choice, bool has_request);
+[[nodiscard]] FoundNeighbors find_neighbors(const NeighborCall& call, const InternedChoice& choice);
 
 /// Makes what the messages of a communicator need. It waits for the other ranks the first time. Returns an MPI error
 /// code; afterwards state.usable() says whether calls can be served.
 [[nodiscard]] int make_ready(CommState& state);
+/// After make_ready(): why calls of this communicator are native; empty: they need not be. The same on all ranks.
+[[nodiscard]] std::string_view why_not_ready(const CommState& state);
 
 /// Executes a blocking call. A choice that is native leaves it to the library, and every other one serves it. Throws
 /// Error and std::bad_alloc.

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "exec/mpi/library/library.hpp"
@@ -61,17 +63,18 @@ class Prober {
   [[nodiscard]] std::vector<HostTimes> gather() {
     std::vector<HostTimes> all{times()};
     const auto words = [](std::size_t hosts) { return static_cast<int>(hosts * 2 * sizes); };
-    for (Rank distance = 1; distance < hosts_ && rc_ == MPI_SUCCESS; distance *= 2) {
+    // After an error, too: another host waits for it.
+    for (Rank distance = 1; distance < hosts_; distance *= 2) {
       if ((host_ & distance) != 0) {
-        rc_ = PMPI_Send(all.data(), words(all.size()), MPI_DOUBLE, leaders_[static_cast<std::size_t>(host_ - distance)],
-                        tag, comm_);
+        note(PMPI_Send(all.data(), words(all.size()), MPI_DOUBLE, leaders_[static_cast<std::size_t>(host_ - distance)],
+                       tag, comm_));
         return {};
       }
       if (host_ + distance >= hosts_) continue;
       const std::size_t known = all.size();
       all.resize(known + static_cast<std::size_t>(std::min(distance, hosts_ - host_ - distance)));
-      rc_ = PMPI_Recv(all.data() + known, words(all.size() - known), MPI_DOUBLE,
-                      leaders_[static_cast<std::size_t>(host_ + distance)], tag, comm_, MPI_STATUS_IGNORE);
+      note(PMPI_Recv(all.data() + known, words(all.size() - known), MPI_DOUBLE,
+                     leaders_[static_cast<std::size_t>(host_ + distance)], tag, comm_, MPI_STATUS_IGNORE));
     }
     return all;
   }
@@ -107,7 +110,7 @@ class Prober {
   /// Does what the other host says in the first byte of its messages.
   void follow(PairMessages& messages) {
     for (Count bytes = 0; good(messages.recv(&bytes));) {
-      const int exchanges = messages.read_word();
+      const auto exchanges = static_cast<unsigned char>(messages.read_word());
       if (exchanges == 0 || !good(messages.send(bytes))) return;
       for (int i = 0; i < exchanges; ++i) {
         if (!good(messages.exchange(bytes))) return;
@@ -115,8 +118,11 @@ class Prober {
     }
   }
 
+  void note(int rc) {
+    if (rc_ == MPI_SUCCESS) rc_ = rc;
+  }
   bool good(int rc) {
-    rc_ = rc;
+    note(rc);
     return rc == MPI_SUCCESS;
   }
 
@@ -148,27 +154,7 @@ struct News {
 
 bool share(MPI_Comm comm, News& news) { return PMPI_Bcast(&news, sizeof news, MPI_BYTE, 0, comm) == MPI_SUCCESS; }
 
-/// Measures. Rank 0 writes the file only after the others go on.
-void measure(MPI_Comm comm, int rank, std::span<const int> leaders, const std::string& key,
-             const std::optional<std::string>& file, SharedNetwork& network) {
-  const double begin = PMPI_Wtime();
-  network.numbers = measure_network(comm, rank, leaders);
-  News news{.known = network.numbers ? 1 : 0, .numbers = network.numbers.value_or(NetworkNumbers{})};
-  if (!share(comm, news)) news.known = 0;
-  network.numbers = news.known != 0 ? std::optional(news.numbers) : std::nullopt;
-  if (rank != 0) return;
-  if (!network.numbers) {
-    network.origin = "not measured, since messages between the hosts failed";
-    return;
-  }
-  const std::string how = "measured between " + std::to_string(leaders.size()) + " hosts in " +
-                          readable_time(PMPI_Wtime() - begin) + " by MPI_Init";
-  const std::string refused = file ? select::keep_network(*file, key, *network.numbers, how) : "there is no home";
-  network.origin = how + (refused.empty() ? "; kept in " + *file : "; not kept, since " + refused);
-}
-
-}  // namespace
-
+/// Times messages between the first ranks of nodes. Nothing at other ranks than 0, or if MPI fails.
 std::optional<NetworkNumbers> measure_network(MPI_Comm comm, int rank, std::span<const int> leaders) {
   const auto own = std::ranges::find(leaders, rank);
   if (own == leaders.end()) return std::nullopt;
@@ -179,8 +165,23 @@ std::optional<NetworkNumbers> measure_network(MPI_Comm comm, int rank, std::span
   return rough_numbers(medians_over_hosts(all, 0), medians_over_hosts(all, sizes));
 }
 
-SharedNetwork share_network(MPI_Comm comm, std::span<const Rank> node_of) {
-  const std::vector<int> leaders = leaders_of(node_of);
+/// Measures. Returns, at rank 0, how the numbers were found, or why there are none.
+std::string measure(MPI_Comm comm, int rank, std::span<const int> leaders, SharedNetwork& network) {
+  const double begin = PMPI_Wtime();
+  network.numbers = measure_network(comm, rank, leaders);
+  News news{.known = network.numbers ? 1 : 0, .numbers = network.numbers.value_or(NetworkNumbers{})};
+  if (!share(comm, news)) news.known = 0;
+  network.numbers = news.known != 0 ? std::optional(news.numbers) : std::nullopt;
+  if (!network.numbers) return "not measured, since messages between the hosts failed";
+  return "measured between " + std::to_string(leaders.size()) + " hosts in " + readable_time(PMPI_Wtime() - begin) +
+         " by MPI_Init";
+}
+
+}  // namespace
+
+SharedNetwork share_network(MPI_Comm comm, const Placement& placement) {
+  if (placement.node_of == nullptr) return {};
+  const std::vector<int> leaders = leaders_of(*placement.node_of);
   if (leaders.size() < 2) return {};
   // The hosts of a simulation are none of this machine's network.
   if (library::waits_inside_mpi) return {.origin = "none, since the hosts are simulated"};
@@ -193,10 +194,10 @@ SharedNetwork share_network(MPI_Comm comm, std::span<const Rank> node_of) {
   if (rank == 0) {
     const std::string why = select::no_network_because(&network.complaint);
     if (why.empty()) {
-      key = select::network_key(own_profile_key().library, environment("CIRCOLL_CORES").has_value());
+      key = select::network_key(own_profile_key().library);
       file = select::network_file(key);
       select::KeptNetwork kept = file ? select::read_network(*file, key) : select::KeptNetwork{};
-      if (!kept.complaint.empty()) network.complaint = std::move(kept.complaint);
+      if (!kept.complaint.empty()) network.complaint += (network.complaint.empty() ? "" : "; ") + kept.complaint;
       news = {.known = kept.numbers ? 1 : 0,
               .measure = kept.numbers ? 0 : 1,
               .numbers = kept.numbers.value_or(NetworkNumbers{})};
@@ -207,9 +208,25 @@ SharedNetwork share_network(MPI_Comm comm, std::span<const Rank> node_of) {
   }
   if (!share(comm, news)) return {.origin = "none, since MPI_Bcast failed"};
   if (news.known != 0) network.numbers = news.numbers;
-  if (news.measure != 0) measure(comm, rank, leaders, key, file, network);
+  if (news.measure != 0) {
+    const std::string how = measure(comm, rank, leaders, network);
+    if (rank == 0) network.origin = how;
+    if (rank == 0 && network.numbers) {
+      if (!placement.crowded && file) network.unkept = {.file = *file, .key = key, .how = how};
+      if (!network.unkept) network.origin += "; not kept, since ";
+      if (!network.unkept) network.origin += file ? "ranks outnumber the processors" : "there is no home";
+    }
+  }
   if (rank == 0 && network.numbers) network.origin = select::readable(*network.numbers) + "; " + network.origin;
   return network;
+}
+
+void keep(SharedNetwork& network) {
+  if (!network.unkept || !network.numbers) return;
+  const SharedNetwork::Unkept& to = *network.unkept;
+  const std::string refused = select::keep_network(to.file, to.key, *network.numbers, to.how);
+  network.origin += refused.empty() ? "; kept in " + to.file : "; not kept, since " + refused;
+  network.unkept.reset();
 }
 
 }  // namespace circoll::mpi

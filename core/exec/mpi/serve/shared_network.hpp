@@ -3,11 +3,11 @@
 
 #include <mpi.h>
 
-#include <span>
+#include <optional>
 #include <string>
 
-#include "circoll/types.hpp"
 #include "model/fit.hpp"
+#include "schedule/relabelling.hpp"
 
 namespace circoll::mpi {
 
@@ -16,16 +16,23 @@ struct SharedNetwork {
   /// At rank 0, of several nodes: the numbers and where they come from, or why there are none.
   std::string origin{};
   std::string complaint{};  ///< at rank 0: what a user must know; empty: nothing
+
+  /// At rank 0: what keep() writes.
+  struct Unkept {
+    std::string file{}, key{}, how{};
+  };
+  std::optional<Unkept> unkept{};
 };
 
 /// Rank 0 takes the numbers from the file that an earlier job has kept. If there is none, one rank of each host times
-/// messages (model/probe.hpp) while the others wait, and rank 0 keeps the medians of all pairs. No other rank opens a
+/// messages (model/probe.hpp) while the others wait, and rank 0 takes the medians of all pairs. No other rank opens a
 /// file. Collective over `comm`, on which no messages are under way: one broadcast, and another one of what was
-/// measured. `node_of`: the node of each rank, the same on all ranks. On one node nothing is done.
-[[nodiscard]] SharedNetwork share_network(MPI_Comm comm, std::span<const Rank> node_of);
+/// measured. `placement` is that of its ranks, the same on all. On one node nothing is done. Where ranks take turns on
+/// too few processors, what is measured holds for this job only.
+[[nodiscard]] SharedNetwork share_network(MPI_Comm comm, const Placement& placement);
 
-/// Times messages between the first ranks of nodes, which are `leaders` in the order of nodes. Nothing at other ranks
-/// than 0, or if MPI fails.
-[[nodiscard]] std::optional<NetworkNumbers> measure_network(MPI_Comm comm, int rank, std::span<const int> leaders);
+/// Writes the file of a measured network, at rank 0, and says so in `origin`. To be called when no other rank waits for
+/// this one in MPI_Init any more: a home may be slow.
+void keep(SharedNetwork& network);
 
 }  // namespace circoll::mpi
