@@ -10,7 +10,7 @@ namespace {
 
 bool may_share(const Selection& selection) {
   return (selection.collective == Collective::scatter || selection.collective == Collective::scatterv) &&
-         !selection.params.contains(window.name) && !is_for_nodes(*selection.algorithm);
+         !selection.params.contains(window.name);
 }
 
 }  // namespace
