@@ -11,29 +11,7 @@
 namespace circoll::mpi {
 namespace {
 
-class NonblockingNeighbor final : public PendingNeighbor {
- public:
-  using PendingNeighbor::PendingNeighbor;
-
-  [[nodiscard]] int make_request(MPI_Request* request) {
-    const int rc = message_.receive(request);
-    request_ = *request;
-    return rc;
-  }
-  [[nodiscard]] MPI_Request request() const override { return request_; }
-
-  void finished() noexcept override {
-    notify_observer();
-    const CompletionMessage message = message_;
-    const int error = call_errhandler();
-    delete this;
-    message.send(error);
-  }
-
- private:
-  CompletionMessage message_{comm_state().completions()};
-  MPI_Request request_ = MPI_REQUEST_NULL;
-};
+using NonblockingNeighbor = Nonblocking<PendingNeighbor>;
 
 NeighborResult start_on(CommState& state, const NeighborCall& call, NeighborSides sides, MPI_Request* request,
                         const Observer& observer) {
@@ -48,14 +26,7 @@ NeighborResult start_on(CommState& state, const NeighborCall& call, NeighborSide
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return {.error = rc};
   operation.take_numbers();
   const NeighborResult result{.served = true, .reason = why_neighbor_direct, .bytes = operation.bytes()};
-  NonblockingNeighbor* const added = pending.release();  // deletes itself when it is over
-  try {
-    progress().add(*added);
-  } catch (...) {
-    pending.reset(added);
-    CompletionMessage::withdraw(request);
-    throw;
-  }
+  NonblockingNeighbor::add(std::move(pending), request);
   return result;
 }
 

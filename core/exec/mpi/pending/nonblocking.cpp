@@ -67,31 +67,16 @@ class FinishedOperations final : public Attachment {
   std::size_t next_ = 0;
 };
 
-class Nonblocking final : public PendingCall {
+class NonblockingCall final : public Nonblocking<PendingCall> {
  public:
-  using PendingCall::PendingCall;
+  using Nonblocking::Nonblocking;
 
-  [[nodiscard]] int make_request(MPI_Request* request) {
-    const int rc = message_.receive(request);
-    request_ = *request;
-    return rc;
-  }
-  [[nodiscard]] MPI_Request request() const override { return request_; }
-
-  void finished() noexcept override {
-    notify_observer();
-    const CompletionMessage message = message_;
-    const int error = call_errhandler();
+ private:
+  void retire(int error) noexcept override {
     std::unique_ptr<Pending> self(this);
     if (error == MPI_SUCCESS && operation().repeatable())
       self = comm_state().attached<FinishedOperations>().keep(std::move(self));
-    self.reset();
-    message.send(error);
   }
-
- private:
-  CompletionMessage message_{comm_state().completions()};
-  MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
 CallResult native(const Call& call, MPI_Request* request, std::string_view reason, Count bytes = 0) {
@@ -100,17 +85,17 @@ CallResult native(const Call& call, MPI_Request* request, std::string_view reaso
 
 /// An operation for a call, prepared. One that is used again keeps the tag of its request: messages of one tag are
 /// received in the order of the receives, and it is over before it is used again.
-std::unique_ptr<Nonblocking> make(const Call& call, CommState& state, const InternedChoice& choice,
-                                  const Observer& observer) {
+std::unique_ptr<NonblockingCall> make(const Call& call, CommState& state, const InternedChoice& choice,
+                                      const Observer& observer) {
   // Only objects of this class are kept.
   auto kept = state.attached<FinishedOperations>().take(
-      [&](Pending& pending) { return static_cast<Nonblocking&>(pending).again(call, choice); });
+      [&](Pending& pending) { return static_cast<NonblockingCall&>(pending).again(call, choice); });
   if (kept != nullptr) {
-    std::unique_ptr<Nonblocking> known(static_cast<Nonblocking*>(kept.release()));
+    std::unique_ptr<NonblockingCall> known(static_cast<NonblockingCall*>(kept.release()));
     known->set_observer(observer);
     return known;
   }
-  auto made = std::make_unique<Nonblocking>(call, state, observer);
+  auto made = std::make_unique<NonblockingCall>(call, state, observer);
   if (made->operation().erroneous()) state.missed_call();
   (void)made->operation().prepare(choice);
   return made;
@@ -130,14 +115,7 @@ CallResult start_on(CommState& state, const Call& call, const InternedChoice& ch
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return CallResult{.error = rc};
   operation.take_numbers();
   CallResult outcome{.plan = operation.plan(), .bytes = operation.bytes()};
-  Nonblocking* const added = pending.release();  // deletes itself when it is over
-  try {
-    progress().add(*added);
-  } catch (...) {
-    pending.reset(added);
-    CompletionMessage::withdraw(request);
-    throw;
-  }
+  NonblockingCall::add(std::move(pending), request);
   return outcome;
 }
 

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -111,6 +112,48 @@ class CompletionMessage {
  private:
   MPI_Comm comm_;
   int tag_;
+};
+
+/// A call that has begun, and its request. `Base` is a PendingWork.
+template <typename Base>
+class Nonblocking : public Base {
+ public:
+  using Base::Base;
+
+  [[nodiscard]] int make_request(MPI_Request* request) {
+    const int rc = message_.receive(request);
+    request_ = *request;
+    return rc;
+  }
+  [[nodiscard]] MPI_Request request() const override { return request_; }
+
+  void finished() noexcept override {
+    this->notify_observer();
+    const CompletionMessage message = message_;
+    const int error = this->call_errhandler();
+    retire(error);
+    message.send(error);
+  }
+
+  /// Hands a call with a request to Progress. It deletes itself when it is over.
+  static void add(std::unique_ptr<Nonblocking> pending, MPI_Request* request) {
+    Nonblocking* const added = pending.release();
+    try {
+      progress().add(*added);
+    } catch (...) {
+      pending.reset(added);
+      CompletionMessage::withdraw(request);
+      throw;
+    }
+  }
+
+ protected:
+  /// Deletes this object, or keeps it for another call.
+  virtual void retire(int /*error*/) noexcept { delete this; }
+
+ private:
+  CompletionMessage message_{this->comm_state().completions()};
+  MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
 }  // namespace circoll::mpi
