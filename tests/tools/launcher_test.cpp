@@ -79,12 +79,16 @@ TEST(Process, IsEndedWithAllThatItStarted) {
 }
 
 TEST(Process, IsEndedBySignals) {
-  const Interruptible guard;
-  EXPECT_FALSE(interrupted());
-  ChildProgram program = shell("sleep 98");
-  program.on_tick = [] { std::raise(SIGINT); };
-  EXPECT_EQ(run_program(program).how, Ending::How::interrupted);
-  EXPECT_TRUE(interrupted());
+  {
+    const Interruptible guard;
+    EXPECT_FALSE(interrupted());
+    ChildProgram program = shell("sleep 98");
+    program.on_tick = [] { std::raise(SIGINT); };
+    EXPECT_EQ(run_program(program).how, Ending::How::interrupted);
+    EXPECT_TRUE(interrupted());
+  }
+  std::raise(SIGINT);  // the second one of timeout(1) does not cut off the last words
+  std::signal(SIGINT, SIG_DFL);
 }
 
 TEST(Launcher, IsKnownByItsVersion) {

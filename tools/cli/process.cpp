@@ -302,6 +302,7 @@ Interruptible::Interruptible() {
 }
 
 Interruptible::~Interruptible() {
+  if (interrupted()) return;
   for (std::size_t i = 0; i < ending_signals.size(); ++i) sigaction(ending_signals[i], &actions_before[i], nullptr);
 }
 

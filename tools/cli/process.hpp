@@ -54,7 +54,8 @@ struct Ending {
 /// Lets this process become a program. Throws Error(invalid_argument) if there is no such program.
 [[noreturn]] void become(const std::vector<std::string>& arguments);
 
-/// As long as one lives, Ctrl-C, SIGTERM and SIGHUP end programs of run_program, and not this process.
+/// As long as one lives, Ctrl-C, SIGTERM and SIGHUP end programs of run_program, and not this process. After the first
+/// one this process ends by itself, and takes no other: timeout(1) sends two, one of them to the group.
 class Interruptible {
  public:
   Interruptible();
