@@ -31,6 +31,10 @@ template <typename A, typename F>
 constexpr bool none_of(const A& a, F f) {
   return std::none_of(std::begin(a), std::end(a), f);
 }
+template <typename A>
+constexpr auto max_element(const A& a) {
+  return std::max_element(std::begin(a), std::end(a));
+}
 template <typename A, typename T>
 constexpr auto find(const A& a, const T& value) {
   return std::find(std::begin(a), std::end(a), value);
