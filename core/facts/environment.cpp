@@ -14,36 +14,38 @@ namespace {
 constexpr std::string_view choice = "auto | native | ALGORITHM[:PARAM=VALUE,...] | file:PATH";
 
 constexpr std::array variables{
-    EnvironmentVariable{"CIRCOLL_ALLREDUCE", choice, "auto", "Drop-in: what serves MPI_Allreduce."},
-    EnvironmentVariable{"CIRCOLL_REDUCE", choice, "auto", "Drop-in: what serves MPI_Reduce."},
+    EnvironmentVariable{"CIRCOLL_ALLREDUCE", choice, "auto", "Drop-in: the algorithm of MPI_Allreduce."},
+    EnvironmentVariable{"CIRCOLL_REDUCE", choice, "auto", "Drop-in: the algorithm of MPI_Reduce."},
     EnvironmentVariable{"CIRCOLL_REDUCE_SCATTER_BLOCK", choice, "auto",
-                        "Drop-in: what serves MPI_Reduce_scatter_block."},
-    EnvironmentVariable{"CIRCOLL_REDUCE_SCATTER", choice, "auto", "Drop-in: what serves MPI_Reduce_scatter."},
-    EnvironmentVariable{"CIRCOLL_ALLGATHER", choice, "auto", "Drop-in: what serves MPI_Allgather."},
-    EnvironmentVariable{"CIRCOLL_ALLGATHERV", choice, "auto", "Drop-in: what serves MPI_Allgatherv."},
-    EnvironmentVariable{"CIRCOLL_GATHER", choice, "auto", "Drop-in: what serves MPI_Gather."},
-    EnvironmentVariable{"CIRCOLL_GATHERV", choice, "auto", "Drop-in: what serves MPI_Gatherv."},
-    EnvironmentVariable{"CIRCOLL_SCATTER", choice, "auto", "Drop-in: what serves MPI_Scatter."},
-    EnvironmentVariable{"CIRCOLL_SCATTERV", choice, "auto", "Drop-in: what serves MPI_Scatterv."},
-    EnvironmentVariable{"CIRCOLL_BCAST", choice, "auto", "Drop-in: what serves MPI_Bcast."},
-    EnvironmentVariable{"CIRCOLL_BARRIER", choice, "auto", "Drop-in: what serves MPI_Barrier."},
-    EnvironmentVariable{"CIRCOLL_ALLTOALL", choice, "auto", "Drop-in: what serves MPI_Alltoall."},
-    EnvironmentVariable{"CIRCOLL_ALLTOALLV", choice, "auto", "Drop-in: what serves MPI_Alltoallv."},
-    EnvironmentVariable{"CIRCOLL_SCAN", choice, "auto", "Drop-in: what serves MPI_Scan."},
-    EnvironmentVariable{"CIRCOLL_EXSCAN", choice, "auto", "Drop-in: what serves MPI_Exscan."},
+                        "Drop-in: the algorithm of MPI_Reduce_scatter_block."},
+    EnvironmentVariable{"CIRCOLL_REDUCE_SCATTER", choice, "auto", "Drop-in: the algorithm of MPI_Reduce_scatter."},
+    EnvironmentVariable{"CIRCOLL_ALLGATHER", choice, "auto", "Drop-in: the algorithm of MPI_Allgather."},
+    EnvironmentVariable{"CIRCOLL_ALLGATHERV", choice, "auto", "Drop-in: the algorithm of MPI_Allgatherv."},
+    EnvironmentVariable{"CIRCOLL_GATHER", choice, "auto", "Drop-in: the algorithm of MPI_Gather."},
+    EnvironmentVariable{"CIRCOLL_GATHERV", choice, "auto", "Drop-in: the algorithm of MPI_Gatherv."},
+    EnvironmentVariable{"CIRCOLL_SCATTER", choice, "auto", "Drop-in: the algorithm of MPI_Scatter."},
+    EnvironmentVariable{"CIRCOLL_SCATTERV", choice, "auto", "Drop-in: the algorithm of MPI_Scatterv."},
+    EnvironmentVariable{"CIRCOLL_BCAST", choice, "auto", "Drop-in: the algorithm of MPI_Bcast."},
+    EnvironmentVariable{"CIRCOLL_BARRIER", choice, "auto", "Drop-in: the algorithm of MPI_Barrier."},
+    EnvironmentVariable{"CIRCOLL_ALLTOALL", choice, "auto", "Drop-in: the algorithm of MPI_Alltoall."},
+    EnvironmentVariable{"CIRCOLL_ALLTOALLV", choice, "auto", "Drop-in: the algorithm of MPI_Alltoallv."},
+    EnvironmentVariable{"CIRCOLL_SCAN", choice, "auto", "Drop-in: the algorithm of MPI_Scan."},
+    EnvironmentVariable{"CIRCOLL_EXSCAN", choice, "auto", "Drop-in: the algorithm of MPI_Exscan."},
     EnvironmentVariable{"CIRCOLL_NEIGHBOR", "auto | direct | native", "auto",
-                        "Drop-in: what serves MPI_Neighbor_allgather and all other neighbourhood collectives. direct: "
+                        "Drop-in: the way of MPI_Neighbor_allgather and all other neighbourhood collectives. direct: "
                         "each rank sends straight to its neighbours; auto: direct, unless CIRCOLL_POLICY is native."},
-    EnvironmentVariable{"CIRCOLL_POLICY", "auto | model | classic | openmpi_fixed | native | file:PATH | learn", "auto",
-                        "Drop-in: what chooses for the collectives that have no variable of their own, or auto in it."},
+    EnvironmentVariable{
+        "CIRCOLL_POLICY", "auto | model | classic | openmpi_fixed | native | file:PATH | learn", "auto",
+        "Drop-in: chooses for collectives whose own variable is unset or auto. Its default is learn with "
+        "CIRCOLL_LEARN, and classic with CIRCOLL_FAULTS."},
     EnvironmentVariable{"CIRCOLL_PROFILE", "auto | off | FILE | DIRECTORY", "auto",
-                        "Drop-in and circoll-bench: the profile that auto goes by, as circoll tune writes it; auto: "
-                        "the one for this machine, if there is one."},
+                        "Drop-in and circoll-bench: the profile for the policy auto, by circoll tune; auto: "
+                        "that of this machine, if there is one."},
     EnvironmentVariable{
         "CIRCOLL_LEARN", "FILE | off", "nothing is kept",
-        "Drop-in: what CIRCOLL_POLICY=learn has learned is kept here as rules, to begin with in the next "
-        "run; alone it means that policy. off: nothing is learned across hosts either, as auto does."},
-    EnvironmentVariable{"CIRCOLL_MACHINE", "FILE", "the default machine",
+        "Drop-in: keeps the results of CIRCOLL_POLICY=learn as rules for the next run, and implies that "
+        "policy. off: nothing is learned across hosts either, as auto does."},
+    EnvironmentVariable{"CIRCOLL_MACHINE", "FILE", "the measured network, or the default machine",
                         "Drop-in: the machine file of predicted times, as circoll calibrate writes it."},
     EnvironmentVariable{"CIRCOLL_MEASURE", "auto | off", "auto",
                         "Drop-in and circoll-bench: a job on several hosts measures their network for auto when it "
@@ -53,9 +55,8 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_SERVE_AFTER", "NUMBER", "1024",
                         "Drop-in: so many calls of each collective on a communicator other than MPI_COMM_WORLD are "
                         "native, before its ranks prepare to serve them. 0: all are served, also on one rank."},
-    EnvironmentVariable{
-        "CIRCOLL_PROGRESS", "hook | thread | off", "hook",
-        "Drop-in: what advances nonblocking and persistent operations; off leaves them to the MPI library."},
+    EnvironmentVariable{"CIRCOLL_PROGRESS", "hook | thread | off", "hook",
+                        "Drop-in: advances nonblocking and persistent operations; off leaves them to the MPI library."},
     EnvironmentVariable{"CIRCOLL_REPORT", "0 | 1 | short | FILE | FILE.json | FILE.jsonl", "0",
                         "Drop-in: at MPI_Finalize rank 0 writes what served which calls: as text to stderr (1), as one "
                         "line to stderr (short), as text to FILE, as JSON to FILE.json, or as one more line of JSON to "

@@ -148,10 +148,10 @@ void add_faults(CLI::App& app, Context& /*context*/) {
       ->capture_default_str();
   command->add_option("--round", options->round, "The number k of rounds that have ended; all: each one")
       ->capture_default_str();
-  command->add_option("--keep", options->keep, "What survivors can still use: live, buf, keep or log")
+  command->add_option("--keep", options->keep, "The data that survivors can still use: live, buf, keep or log")
       ->capture_default_str();
   command->add_option("--root", options->request.root, "The root of a rooted collective")->transform(whole_number());
-  command->add_flag("--in-place", options->request.in_place, "Of a call with MPI_IN_PLACE");
+  command->add_flag("--in-place", options->request.in_place, "The call has MPI_IN_PLACE");
   command->add_flag("--orders", options->request.orders,
                     "Also failures within round k, in every order of delivery of what the failed ranks send in it");
   command->add_flag("--ahead", options->request.ahead, "Survivors go on until they wait for those that failed");

@@ -243,7 +243,7 @@ void add_cost(CLI::App& app, Context& /*context*/) {
   command->add_flag("--json", options->json, "As JSON");
   command->add_flag(
       "--sizes", options->sizes,
-      "Of a collective: the fastest algorithms from 8 bytes to --bytes; with --json the times of all, four "
+      "The fastest algorithms of a collective, from 8 bytes to --bytes; with --json the times of all, four "
       "sizes per doubling");
   command->add_flag("--page", options->page,
                     "Print a page in Markdown: all formulas, counted costs, and printed formulas");

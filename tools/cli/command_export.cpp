@@ -221,13 +221,14 @@ void add_export(CLI::App& app, Context& /*context*/) {
   command->add_flag("--measured", options->measured,
                     "The files are launches, of circoll bench --json: the fastest wins");
   command
-      ->add_option("--margin", options->tune.margin, "Of --measured: native stays unless it takes longer by this share")
+      ->add_option("--margin", options->tune.margin,
+                   "With --measured, native stays unless it takes longer by this share")
       ->check(options::at_least(0))
       ->capture_default_str();
   command->add_option("--machine", options->machine, "A machine file, whose model is exported");
-  command->add_option("-p,--ranks", options->ranks, "Of a model: numbers of ranks, A..B by doubling")
+  command->add_option("-p,--ranks", options->ranks, "Numbers of ranks for a model, A..B by doubling")
       ->capture_default_str();
-  command->add_option("-b,--bytes", options->bytes, "Of a model: sizes of the vector, A..B in steps of 4")
+  command->add_option("-b,--bytes", options->bytes, "Sizes of the vector for a model, A..B in steps of 4")
       ->capture_default_str();
   command->add_option("-c,--collective", options->collectives, "These collectives only")->transform(collective_name());
   command->add_option("--cores", options->cores, "For jobs with so many ranks on each node, filled in order")
@@ -235,10 +236,10 @@ void add_export(CLI::App& app, Context& /*context*/) {
       ->check(options::between(Rank{1}, Rank{1} << 20));
   command->add_flag("--commutative", options->commutative, "For programs whose operators all commute");
   command->add_option("--base", options->base,
-                      "Of MPICH: its own selection tree, in JSON or in a libmpich; else that of the installed one");
+                      "MPICH's own selection tree, in JSON or in a libmpich (default: that of the installed one)");
   command->footer(
-      "What a format cannot say is guarded or left out, and stands in the head of the file or beside it. Every file is "
-      "read back\n"
+      "Choices that a format cannot say are guarded or left out, and stand in the head of the file or beside it. Every "
+      "file is read back\n"
       "as the library reads it before it is written. docs/admin/other-mpis.md says more.\n"
       "Examples:\n"
       "  circoll export --list\n"

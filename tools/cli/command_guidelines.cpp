@@ -165,7 +165,7 @@ void add_guidelines(CLI::App& app, Context& context) {
   auto options = std::make_shared<GuidelineOptions>();
   CLI::App* const command =
       app.add_subcommand("guidelines", "Find violated performance guidelines, and write rules against them");
-  command->add_option("files", options->files, "What circoll bench --guidelines --json wrote, a file per launch")
+  command->add_option("files", options->files, "Launches, by circoll bench --guidelines --json, a file each")
       ->type_name("FILE")
       ->required();
   command->add_option("--of", options->of, "Whose guidelines: algorithms as circoll-bench names them")

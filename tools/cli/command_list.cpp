@@ -202,7 +202,7 @@ void add_list(CLI::App& app, Context& /*context*/) {
           ->check(options::between(Rank{1}, Rank{1} << 20));
   CLI::Option* bits =
       command->add_flag("--bits", options->bits, "Reductions by the bits of their results instead")->needs(sizes);
-  command->add_option("--root", options->root, "Of --bits (default 0)")
+  command->add_option("--root", options->root, "Root of --bits (default 0)")
       ->transform(whole_number())
       ->check(options::at_least(0))
       ->needs(bits);

@@ -86,7 +86,7 @@ void add_merge(CLI::App& app, Context& context) {
   CLI::App* const command = app.add_subcommand("merge", "Put several launches of circoll-bench, or shards, together");
   command
       ->add_option("files", options->files,
-                   "What circoll bench --json wrote, a file per launch; or the shards of circoll verify or tune")
+                   "Launches, by circoll bench --json, a file each; or the shards of circoll verify or tune")
       ->type_name("FILE")
       ->required();
   command->add_option("-o,--output", options->output,

@@ -125,7 +125,7 @@ void add_run(CLI::App& app, Context& /*context*/) {
   command->footer(
       "Examples:\n"
       "  mpirun -np 4 circoll run -- ./program its arguments\n"
-      "  CIRCOLL_REPORT=1 CIRCOLL_ALLREDUCE=circulant mpirun -np 4 circoll run -- python3 script.py\n"
+      "  CIRCOLL_REPORT=1 CIRCOLL_BCAST=circulant mpirun -np 4 circoll run -- python3 script.py\n"
       "  circoll run --compare --np 4 -- ./program its arguments\n"
       "The environment says which algorithms serve which collectives: see 'man circoll-run'.");
   command->callback([options, command] {

@@ -70,7 +70,7 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       app.add_subcommand("tune", "Measure, and choose the fastest algorithms for this machine or a program");
   command
       ->add_option("files", options->files,
-                   "What circoll bench --json wrote: launches, of one or more numbers of ranks. Without files this "
+                   "Launches, by circoll bench --json, of one or more numbers of ranks. Without files this "
                    "node is measured. With --for a program behind --, which is run with the rules")
       ->type_name("FILE");
   command->add_flag("--here", options->here,
@@ -82,8 +82,8 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "printed without it");
   command
       ->add_option("--margin", options->tune.margin,
-                   "What is there stays unless it takes longer by more than this share: native, and with --here or "
-                   "--for what runs today (default 0.05, and 0.03 with them)")
+                   "Native stays unless it takes longer by more than this share, and with --here or --for so does "
+                   "today's choice (default 0.05, and 0.03 with them)")
       ->check(options::at_least(0));
   command->add_flag(
       "--in-every-launch", options->tune.in_every_launch,

@@ -65,7 +65,7 @@ void add_run_options(CLI::App& app, BenchWords& words) {
                  "Seconds in which ranks arrive at random; time counts from the last one. Needs --sync clock")
       ->check(options::at_least(0))
       ->capture_default_str();
-  app.add_option("--seed", words.seed, "Of the order in which algorithms take turns, and of arrivals")
+  app.add_option("--seed", words.seed, "Seed of the order in which algorithms take turns, and of arrivals")
       ->capture_default_str();
   app.add_flag("--wide", words.wide, "Print all columns: intervals, minimum, 95th percentile, bandwidths");
   app.add_flag("--check", words.check, "Compare every result with the native one, element by element");
@@ -78,10 +78,10 @@ void add_file_options(CLI::App& app, BenchWords& words) {
                  "A file of cells, each with its algorithms, instead of --collective, --algorithm and --bytes; see "
                  "docs/admin/measuring.md")
       ->type_name("FILE");
-  app.add_option(
-         "--policy", words.policy,
-         "What auto means: auto (a profile if there is one, else the model), model, classic, openmpi_fixed, native, "
-         "file:PATH")
+  app.add_option("--policy", words.policy,
+                 "The meaning of auto: auto (a profile if there is one, else the model), model, classic, "
+                 "openmpi_fixed, native, "
+                 "file:PATH")
       ->type_name("POLICY")
       ->capture_default_str();
   app.add_option("--machine", words.machine, "Machine file of the model; see 'circoll calibrate'")->type_name("FILE");

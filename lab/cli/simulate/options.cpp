@@ -151,7 +151,7 @@ void add_machine_options(CLI::App& command, SimulateOptions& o) {
       ->type_name("TOPOLOGY");
   command
       .add_option("--placement", o.placement,
-                  "Of ranks on its nodes: consecutive, round_robin, random:SEED, file:NAME (a node a line)")
+                  "Ranks on its nodes: consecutive, round_robin, random:SEED, file:NAME (a node a line)")
       ->type_name("RULE")
       ->capture_default_str();
   command.add_option("--skew", o.skew, "Arrivals of ranks: uniform:TIME, exponential:TIME or normal:TIME")
@@ -161,7 +161,7 @@ void add_machine_options(CLI::App& command, SimulateOptions& o) {
   command.add_option("--noise", o.noise, "The same distributions, added to every message and combination")
       ->capture_default_str();
   command.add_option("--slow", o.slow, "RANK:FACTOR: a rank that takes FACTOR times as long for all it does");
-  command.add_option("--seed", o.seed, "Of all draws")->capture_default_str();
+  command.add_option("--seed", o.seed, "Seed of all draws")->capture_default_str();
   command.add_option("--seeds", o.seeds, "Play so many seeds, from --seed on")->check(options::between(1, 100000));
 }
 

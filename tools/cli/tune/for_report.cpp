@@ -315,7 +315,7 @@ std::shared_ptr<TuneForOptions> add_tune_for(CLI::App& command) {
   add("--sync", options->sync, "As of circoll-bench; auto is clock, and barrier with --oversubscribe")
       ->check(CLI::IsMember({"auto", "clock", "barrier"}))
       ->capture_default_str();
-  add("--seed", options->seed, "Of the order of launches")
+  add("--seed", options->seed, "Seed of the order of launches")
       ->check(options::between(0, std::int64_t{1} << 62))
       ->capture_default_str();
   add("--most-ranks", options->most_ranks, "Ranks that can be started (default: the processors)")
