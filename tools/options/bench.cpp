@@ -80,8 +80,7 @@ void add_file_options(CLI::App& app, BenchWords& words) {
       ->type_name("FILE");
   app.add_option("--policy", words.policy,
                  "The meaning of auto: auto (a profile if there is one, else the model), model, classic, "
-                 "openmpi_fixed, native, "
-                 "file:PATH")
+                 "openmpi_fixed, native, file:PATH")
       ->type_name("POLICY")
       ->capture_default_str();
   app.add_option("--machine", words.machine, "Machine file of the model; see 'circoll calibrate'")->type_name("FILE");
