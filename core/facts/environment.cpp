@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 
 #include "circoll/error.hpp"
 
@@ -91,16 +93,42 @@ constexpr std::array variables{
                         "circoll run: the drop-in to preload, for the MPI that the program uses."},
 };
 
+/// Values of variables that this process was not given. They come from rank 0.
+struct OfRankZero {
+  std::mutex mutex;
+  std::map<std::string_view, std::string> values;
+};
+
+OfRankZero& of_rank_zero() {
+  static auto* const all = new OfRankZero;  // variables are read until the process ends
+  return *all;
+}
+
+/// The registry's own name, which ends in NUL.
+std::string_view registered(std::string_view name) {
+  const auto variable = std::ranges::find(variables, name, &EnvironmentVariable::name);
+  check(variable != variables.end(), "an environment variable is read that is not in the registry");
+  return variable->name;
+}
+
 }  // namespace
 
 std::span<const EnvironmentVariable> environment_variables() { return variables; }
 
 std::optional<std::string> environment(std::string_view name) {
-  const auto variable = std::ranges::find(variables, name, &EnvironmentVariable::name);
-  check(variable != variables.end(), "an environment variable is read that is not in the registry");
-  const char* value = std::getenv(variable->name.data());  // the registry holds literals, so data() ends in NUL
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return std::string(value);
+  const std::string_view known = registered(name);
+  if (const char* const value = std::getenv(known.data()); value != nullptr && *value != '\0') return value;
+  OfRankZero& others = of_rank_zero();
+  const std::lock_guard lock(others.mutex);
+  const auto found = others.values.find(known);
+  return found == others.values.end() ? std::nullopt : std::optional(found->second);
+}
+
+void set_missing_environment(std::string_view name, std::string value) {
+  const std::string_view known = registered(name);
+  OfRankZero& others = of_rank_zero();
+  const std::lock_guard lock(others.mutex);
+  others.values.insert_or_assign(known, std::move(value));
 }
 
 std::vector<std::string> unknown_environment_variables() {

@@ -24,6 +24,10 @@ struct EnvironmentVariable {
 /// that is not in the registry: no variable may be read that the table does not show.
 [[nodiscard]] std::optional<std::string> environment(std::string_view name);
 
+/// Gives this process a value of a registered variable that it lacks: rank 0 has it. The environment itself stays as it
+/// is, since setenv() is an error while other threads read it.
+void set_missing_environment(std::string_view name, std::string value);
+
 /// Variables of the process that start with CIRCOLL_ and are not in the registry: most likely misspelt.
 [[nodiscard]] std::vector<std::string> unknown_environment_variables();
 

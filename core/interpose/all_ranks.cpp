@@ -147,6 +147,31 @@ std::vector<Setting> read_settings() {
   return settings;
 }
 
+/// True for variables that a process reads before it meets the other ranks.
+bool is_read_early(std::string_view name) { return name == "CIRCOLL_PROGRESS" || name == "CIRCOLL_DROPIN_PATH"; }
+
+/// Gives each rank the variables of rank 0 that it lacks. True if this rank has got one. Collective.
+bool take_missing(int world_rank) {
+  std::string text;  // NAME=VALUE, each with a NUL behind it
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    if (world_rank != 0 || is_read_early(variable.name)) continue;
+    if (const auto value = environment(variable.name)) text.append(variable.name).append("=").append(*value) += '\0';
+  }
+  int length = static_cast<int>(text.size());  // an environment has some MiB at most
+  PMPI_Bcast(&length, 1, MPI_INT, 0, mpi::base_world());
+  text.resize(static_cast<std::size_t>(length));
+  PMPI_Bcast(text.data(), length, MPI_CHAR, 0, mpi::base_world());
+  bool taken = false;
+  for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(rest.find('\0') + 1)) {
+    const std::string_view entry = rest.substr(0, rest.find('\0'));
+    const std::string_view name = entry.substr(0, entry.find('='));
+    if (environment(name)) continue;
+    set_missing_environment(name, std::string(entry.substr(name.size() + 1)));
+    taken = true;
+  }
+  return taken;
+}
+
 /// For each variable the lowest rank that has it otherwise than rank 0. If there is none, it is the greatest int.
 std::vector<int> first_others(const std::vector<Setting>& settings, int world_rank) {
   std::vector<std::uint64_t> hashes(settings.size());
@@ -215,10 +240,12 @@ std::vector<std::string> differences(const std::vector<Setting>& settings, int w
   return lines;
 }
 
-}  // namespace
+struct Compared {
+  bool compared = false;
+  bool names = false, values = false, reports = false;  ///< the same on all ranks
+};
 
-Agreement compare_environments(int world_rank) {
-  const std::vector<Setting> settings = read_settings();
+Compared compare(const std::vector<Setting>& settings) {
   Hash names, all, reports;
   for (const Setting& setting : settings) {
     const std::string_view bytes(reinterpret_cast<const char*>(&setting.hash), sizeof setting.hash);
@@ -228,15 +255,29 @@ Agreement compare_environments(int world_rank) {
   }
   // The greatest hashes and, as complements, the least ones.
   std::uint64_t both[] = {all.value(), ~all.value(), reports.value(), ~reports.value(), names.value(), ~names.value()};
+  if (!reduce_apart(both, static_cast<int>(std::size(both)), MPI_UINT64_T, MPI_MAX, mpi::base_world())) return {};
+  return {
+      .compared = true, .names = both[4] == ~both[5], .values = both[0] == ~both[1], .reports = both[2] == ~both[3]};
+}
+
+}  // namespace
+
+Agreement compare_environments(int world_rank) {
+  std::vector<Setting> settings = read_settings();
+  Compared found = compare(settings);
   Agreement agreement;
-  agreement.compared = reduce_apart(both, static_cast<int>(std::size(both)), MPI_UINT64_T, MPI_MAX, mpi::base_world());
-  if (!agreement.compared) return agreement;
-  const bool same_names = both[4] == ~both[5];
-  agreement.alike = both[0] == ~both[1] && same_names;
-  agreement.reports_alike = both[2] == ~both[3];
-  if (!same_names) {
+  if (found.compared && found.names && !found.values) {
+    agreement.taken = take_missing(world_rank);
+    settings = read_settings();
+    found = compare(settings);
+  }
+  agreement.compared = found.compared;
+  if (!found.compared) return agreement;
+  agreement.alike = found.values && found.names;
+  agreement.reports_alike = found.reports;
+  if (!found.names) {
     agreement.lines = {"the ranks run different versions of Circoll"};
-  } else if (!agreement.alike) {
+  } else if (!found.values) {
     agreement.lines = differences(settings, world_rank);
   }
   return agreement;

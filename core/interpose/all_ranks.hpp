@@ -41,12 +41,14 @@ struct Agreement {
   bool compared = false;  ///< the ranks could be compared; the rest says nothing otherwise
   bool alike = false;
   bool reports_alike = false;  ///< CIRCOLL_REPORT and CIRCOLL_TRACE
+  bool taken = false;          ///< this rank has got variables of rank 0, and reads its environment anew
   /// Differences on rank 0, a line for each variable, and how it is handed on.
   std::vector<std::string> lines;
 };
 
 /// Compares the environments of all ranks of MPI_COMM_WORLD by native collectives: one small reduction, and more only
-/// if they differ. Collective.
+/// if they differ. Ranks take those variables of rank 0 that they lack. Some launchers give them to one host only.
+/// Collective.
 [[nodiscard]] Agreement compare_environments(int world_rank);
 
 }  // namespace circoll::interpose

@@ -106,6 +106,15 @@ State::State() : process_(getpid()) {
   mpi::globals().own_world_only = true;
   PMPI_Comm_rank(mpi::base_world(), &world_rank_);
   if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
+  read_environment();
+  program_begins();
+}
+
+void State::read_environment() {
+  options_ = {};
+  of_files_.clear();
+  automatic_ = nullptr;
+  learns_ = Learns::never;
   read_choices();
   mpi::globals().serve_after = read_serve_after();
   report_ = report_setting();
@@ -116,7 +125,6 @@ State::State() : process_(getpid()) {
   if (!trace_file_.empty()) trace_ = std::make_unique<Trace>();
   recording_ = ledger_ != nullptr || trace_ != nullptr;
   if (recording_ || !learn_file_.empty()) register_report();
-  program_begins();
 }
 
 void State::program_begins() { program_began_s_ = recording() ? PMPI_Wtime() : 0; }
@@ -238,6 +246,7 @@ void State::agree() {
   const Agreement agreement = compare_environments(world_rank_);
   watchdog.reset();
   if (!mpi::base_is_made()) forget_mark();
+  if (agreement.taken) read_environment();
   if (!agreement.compared) return;
   agreed_ = agreement.reports_alike;
   const bool wanted = recording();
@@ -404,10 +413,11 @@ void State::record(const Event& event) noexcept {
 }
 
 void State::register_report() {
+  if (reports_at_end_) return;
   // Attributes of MPI_COMM_SELF are deleted at the beginning of MPI_Finalize, whichever language called it.
   int keyval = MPI_KEYVAL_INVALID;
   if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, nullptr) != MPI_SUCCESS) return;
-  PMPI_Comm_set_attr(mpi::base_self(), keyval, this);
+  reports_at_end_ = PMPI_Comm_set_attr(mpi::base_self(), keyval, this) == MPI_SUCCESS;
 }
 
 int State::at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) {

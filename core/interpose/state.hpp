@@ -112,6 +112,8 @@ class State {
   void go_native();
   /// Gives the calls that "auto" has served to another policy, in its place.
   void replace_automatic(std::unique_ptr<const Policy> made);
+  /// Reads the CIRCOLL_ variables, once, and again if this rank has got some of rank 0.
+  void read_environment();
   void read_choices();
   /// Calls of a collective on a communicator before one is served.
   [[nodiscard]] int read_serve_after() const;
@@ -153,6 +155,7 @@ class State {
   std::string trace_file_;
   std::string learn_file_;              ///< of CIRCOLL_LEARN; empty: nothing is kept
   std::atomic<bool> recording_{false};  ///< there is a ledger or a trace
+  bool reports_at_end_ = false;         ///< at_finalize() is registered
   std::atomic<bool> asked_{false};      ///< the ranks have been compared
   bool alike_ = false;                  ///< all ranks have the same environment
   bool agreed_ = false;                 ///< all ranks are known to want the same

@@ -154,9 +154,28 @@ void fail_at(const std::string& source, std::size_t line, const std::string& wha
   throw Error(ErrorCode::parse, source + ":" + std::to_string(line) + ": " + what);
 }
 
+namespace {
+
+/// The kind that a key of the first level names: "report" for "circoll_report". Empty for all other keys.
+std::string_view kind_of_key(std::string_view key) {
+  constexpr std::string_view prefix = "circoll_";
+  return key.starts_with(prefix) ? key.substr(prefix.size()) : std::string_view{};
+}
+
+}  // namespace
+
 Members::Members(const Json& json, std::string source, std::vector<std::string_view> known)
     : json_(json), source_(std::move(source)) {
   if (json.object() == nullptr) fail(json, "an object {...} is needed here");
+  const auto wanted =
+      std::find_if(known.begin(), known.end(), [](std::string_view key) { return !kind_of_key(key).empty(); });
+  if (wanted != known.end() && json.member(*wanted) == nullptr) {
+    for (const auto& [name, value] : *json.object()) {
+      if (kind_of_key(name).empty()) continue;
+      fail(value, "this is a file of the kind '" + std::string(kind_of_key(name)) + "'; '" +
+                      std::string(kind_of_key(*wanted)) + "' is needed here");
+    }
+  }
   for (const auto& [name, value] : *json.object()) {
     if (known.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string text = "'" + name + "' is not known here; known are";

@@ -131,6 +131,8 @@ TEST(Rules, EveryErrorNamesItsLine) {
   expect_error("{\n\"circoll_rules\": 1,\n,}", "r:3", "parse error");
   expect_error("[]", "r:1", "object");
   expect_error("{}", "r:1", "'circoll_rules' is missing");
+  expect_error("{\n\"circoll_report\": 1, \"rows\": []}", "r:2",
+               "this is a file of the kind 'report'; 'rules' is needed here");
   expect_error("{\n\"circoll_rules\":\n 2}", "r:2", "version 1");
   expect_error("{\n\"circoll_rules\": 1,\n\"allredúce\": []}", "r:3", "is not known here");
   expect_error("{\n\"circoll_rules\": 1,\n\"bcast\": [],\n\"bcast\": []}", "r:4", "given twice");

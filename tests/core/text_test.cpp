@@ -279,6 +279,8 @@ TEST(Json, ErrorsNameThePath) {
   EXPECT_EQ(error("\"rounds\": 2", "\"rounds\": 18446744073709551616"),
             "schedule JSON, rounds: expected an integer, found number");
   EXPECT_EQ(error("\"rounds\": 2", "\"turns\": 2"), "schedule JSON, the whole: the key 'turns' is unknown");
+  EXPECT_EQ(error("\"rounds\": 2", "\"circoll_report\": 1"),
+            "schedule JSON, the whole: this is a file of the kind 'report'; schedules are needed here");
   EXPECT_EQ(error(", \"rounds\": 2", ""), "schedule JSON, the whole: the key 'rounds' is missing");
   EXPECT_EQ(error("\"rounds\": 2", "\"rounds\": 2, \"rounds\": 2"),
             "schedule JSON: the key 'rounds' is given twice in one object");

@@ -5,6 +5,7 @@ A rank without the drop-in hangs nobody: the program's output is the native one,
 with other variables or files are one message that names them. A report that cannot come is one warning. TOOL is a
 library that calls PMPI_Init for MPI_Init; OTHER is the launcher of the other MPI.
 """
+import json
 import os
 import pathlib
 import re
@@ -155,6 +156,10 @@ def differences(work):
     message = differing(f"export CIRCOLL_REPORT={work}/two; {on_last} export CIRCOLL_REPORT=0; fi", "report")
     expect("nothing is reported" in message and not (work / "two").exists(), f"no report: {message}")
 
+    message = differing(f"export CIRCOLL_ALLREDUCE=recursive_doubling; {on_last} unset CIRCOLL_ALLREDUCE; export CIRCOLL_SCAN=ring; fi",
+                        "a variable of the last rank alone")
+    expect("CIRCOLL_SCAN" in message and "recursive" not in message, f"one is taken over, the other differs: {message}")
+
     rules = (pathlib.Path(__file__).parent / "relabelled.json").read_text()
     for rank in range(3):
         (work / str(rank)).mkdir()
@@ -167,6 +172,21 @@ def differences(work):
     (work / "2" / "rules").unlink()
     message = differing(f"{here}; export CIRCOLL_POLICY=file:rules", "a file that is not there")
     expect("'rules' on rank 2, which cannot be read there" in message, f"unreadable: {message}")
+
+
+def variables_of_rank_zero(work):
+    """Open MPI's launcher gives variables to the first host only: the other ranks take them over."""
+    report = work / "of_rank_zero.json"
+    wanted = {"CIRCOLL_ALLREDUCE": "ring", "CIRCOLL_REPORT": report, "CIRCOLL_MATCH": "1", "CIRCOLL_PROGRESS": "hook"}
+    exported = " ".join(f"{name}={value}" for name, value in wanted.items())
+    script = f'if [ "{rank_here}" = 0 ]; then export {exported}; else export CIRCOLL_PROGRESS=hook; fi; exec "$@"'
+    wrapped = ["sh", "-c", script, "sh", sums]
+    errors = same_as_native(launcher(*processes(3, environment({}) + wrapped)), [], "variables of rank 0")
+    expect(errors == [], f"variables of rank 0: nothing is said: {errors}")
+    expect(report.exists(), "variables of rank 0: the report is written")
+    rows = json.loads(report.read_text())["rows"] if report.exists() else []
+    served = {row["served_by"] for row in rows if row["collective"] == "allreduce" and row["comm_size"] == 3}
+    expect(served == {"ring"}, f"variables of rank 0: all ranks follow them: {served}")
 
 
 def under_another_launcher(wanted):
@@ -216,6 +236,7 @@ def unknown_number():
 with tempfile.TemporaryDirectory() as name:
     absences(pathlib.Path(name))
     differences(pathlib.Path(name))
+    variables_of_rank_zero(pathlib.Path(name))
     no_report(pathlib.Path(name))
     unknown_number()
 end()

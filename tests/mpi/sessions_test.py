@@ -60,7 +60,7 @@ if np > 1:
         status, printed, said = run(mode, 1, "unset LD_PRELOAD")
         expect(status == 0 and sorted(printed.splitlines()) == lines(mode, 1), f"{mode}: a rank without: wrong", said)
         expect(said.count(f"rank 0 of {np} seems to run without Circoll") == 1, f"{mode}: nobody says who is missing", said)
-    status, printed, said = run("only", 1, "export CIRCOLL_ALLREDUCE=ring")
+    status, printed, said = run("only", 1, "export CIRCOLL_ALLREDUCE=ring", CIRCOLL_ALLREDUCE="bruck")
     expect(status == 0 and sorted(printed.splitlines()) == lines("only", 1), "other variables: wrong", status, said)
     expect(said.count("differ among the ranks") == 1, "other variables: nobody says so", said)
 end()

@@ -55,7 +55,7 @@ void add_commands(CLI::App& app, Context& context) {
   app.require_subcommand(1);
   app.footer(
       "'circoll --help --all' lists all commands: for programs, for tuning, for algorithms, and those of the lab.\n"
-      "'circoll COMMAND --help' explains a command.\n"
+      "'circoll COMMAND --help' explains a command. Pages named docs/... are installed in share/doc/circoll.\n"
       "Examples:\n"
       "  circoll compare --np 2 -- ./program\n"
       "  circoll list allreduce\n"
