@@ -177,14 +177,18 @@ void sweep(const std::vector<Rank>& sizes, Mode mode) {
 
 // Sanitizers make every access slow, so their builds try fewer p, but not fewer algorithms.
 #ifdef CIRCOLL_SANITIZED
-const std::vector<Rank> sizes_in_turns{1, 2, 3, 5, 8};
+const std::vector<Rank> sizes_in_turns{1, 2, 3, 5};
+const std::vector<Rank> larger_sizes_in_turns{8};
 const std::vector<Rank> sizes_in_threads{2, 3};
 #else
-const std::vector<Rank> sizes_in_turns{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33};
+const std::vector<Rank> sizes_in_turns{1, 2, 3, 4, 5, 6, 7, 8, 9};
+const std::vector<Rank> larger_sizes_in_turns{16, 17, 33};
 const std::vector<Rank> sizes_in_threads{1, 2, 3, 4, 7};
 #endif
 
 TEST(Local, EveryAlgorithmTakingTurns) { sweep(sizes_in_turns, Mode::single_thread); }
+
+TEST(Local, EveryAlgorithmTakingTurnsOnUpTo33Ranks) { sweep(larger_sizes_in_turns, Mode::single_thread); }
 
 TEST(Local, EveryAlgorithmInThreads) { sweep(sizes_in_threads, Mode::threads); }
 
