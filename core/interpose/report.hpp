@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -81,11 +82,16 @@ struct RunFacts {
 /// Adds up ledgers. docs/user/reports.md describes what comes out.
 class Report {
  public:
+  /// A row of the text, and the widths of its columns.
+  using Cells = std::array<std::string, 8>;
+  using Widths = std::array<std::size_t, std::tuple_size_v<Cells>>;
+
   explicit Report(RunFacts facts) : facts_(std::move(facts)) {}
 
   /// Adds one rank's Ledger::serialised(). Throws nlohmann::json::exception if it is none.
   void add_rank(std::string_view serialised);
-  /// At most 120 columns, but for reasons. Rows that took below 1 % of the time in collectives are only counted.
+  /// At most 100 columns, but for reasons and long names. Rows that took below 1 % of the time in collectives are only
+  /// counted.
   [[nodiscard]] std::string text() const;
   /// All rows, with a line for each value.
   [[nodiscard]] std::string json() const;
@@ -137,8 +143,9 @@ class Report {
   [[nodiscard]] Predicted predict(Estimator& estimator, const Key& key, const Sum& sum,
                                   const std::string& algorithm) const;
   [[nodiscard]] Predicted predict(Estimator& estimator, const Key& key, const Row& row) const;
-  /// A row of the text, and a section's heading before the first one of it.
-  void add_row_to(std::string& text, Estimator& estimator, const Key& key, const Row& row) const;
+  [[nodiscard]] Cells cells_of(Estimator& estimator, const Key& key, const Row& row) const;
+  /// The lines below a row of the text: its sizes, and the reason of its choice.
+  static void add_sizes_to(std::string& text, const Row& row);
   /// True for rows of which the text shows only the number.
   [[nodiscard]] bool is_small(const Row& row) const;
   [[nodiscard]] std::string json_with(int indent) const;

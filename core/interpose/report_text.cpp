@@ -1,6 +1,8 @@
 // The report for a person.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "facts/text.hpp"
 #include "interpose/ledger.hpp"
 #include "interpose/report.hpp"
@@ -8,7 +10,7 @@
 namespace circoll::interpose {
 namespace {
 
-constexpr std::size_t columns = 120;
+constexpr std::size_t columns = 100;
 /// Rows whose calls took less than this share of the time in collectives are not shown.
 constexpr double least_share = 0.01;
 
@@ -21,22 +23,40 @@ void add_line(std::string& text, const std::string& line) {
   text.append(whole, 0, whole.find_last_not_of(' ') + 1).append("\n");
 }
 
-template <typename... Fields>
-void add_row(std::string& text, const Fields&... fields) {
-  add_line(text, fmt::format("{:<20} {:<21} {:>9} {:>15} {:>8} {:>8} {:>13} {:>10}", fields...));
+constexpr std::size_t left_aligned = 2;  // the names; the other columns are numbers
+
+void widen(Report::Widths& widths, const Report::Cells& cells) {
+  for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+}
+
+void add_row(std::string& text, const Report::Widths& widths, const Report::Cells& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    line += i < left_aligned ? fmt::format("{:<{}} ", cells[i], widths[i] + 1)
+                             : fmt::format("{:>{}} ", cells[i], widths[i]);
+  }
+  add_line(text, line);
 }
 
 }  // namespace
 
-void Report::add_row_to(std::string& text, Estimator& estimator, const Key& key, const Row& row) const {
+Report::Cells Report::cells_of(Estimator& estimator, const Key& key, const Row& row) const {
   const auto& [ranks, mode, collective, algorithm, reason] = key;
   const Predicted predicted = predict(estimator, key, row);
   const std::string own = row.own.ranks == 0 ? "-"
                                              : fmt::format("{:.2f}/{:.2f}", row.own.sum_call_s / row.own.ranks * 1e6,
                                                            row.own.max_call_s * 1e6);
-  add_row(text, to_string(collective), algorithm, row.sum.calls, row.sum.bytes, readable(row.sum.seconds),
+  return {std::string(to_string(collective)),
+          algorithm,
+          std::to_string(row.sum.calls),
+          std::to_string(row.sum.bytes),
+          readable(row.sum.seconds),
           readable(predicted.seconds),
-          readable(predicted.native ? std::optional(predicted.native->seconds) : std::nullopt), own);
+          readable(predicted.native ? std::optional(predicted.native->seconds) : std::nullopt),
+          own};
+}
+
+void Report::add_sizes_to(std::string& text, const Row& row) {
   const SizeClass* busiest = nullptr;
   std::string sizes = "    sizes ";
   for (const auto& [size_class, entry] : row.classes) {
@@ -68,10 +88,15 @@ std::string Report::text() const {
     add_line(text,
              "memory of GPUs: ranks agree about it in each call, since " + facts_.devices + "; docs/user/served.md");
   }
-  add_line(text,
-           "calls, bytes, sizes: over all ranks. time: measured, on the slowest rank. model: predicted, not measured");
-  add_line(text,
-           "own/call: Circoll's own work [us], mean/max over the ranks. sizes: calls by bytes. docs/user/reports.md");
+  add_line(text, "calls, bytes, sizes: of all ranks. time: measured, on the slowest rank. model: predicted");
+  add_line(text, "own/call: Circoll's own work [us], mean/max over the ranks; docs/user/reports.md");
+  const Cells heading{"collective", "served by", "calls", "bytes", "time", "model", "model(native)", "own/call"};
+  Widths widths{};
+  widen(widths, heading);
+  std::map<Key, Cells> cells;
+  for (const auto& [key, row] : rows_) {
+    if (!is_small(row)) widen(widths, cells[key] = cells_of(estimator, key, row));
+  }
   std::optional<std::tuple<Rank, Mode>> section;
   int small_rows = 0;
   std::int64_t their_calls = 0;
@@ -90,9 +115,10 @@ std::string Report::text() const {
                                  : ranks == 1 ? "rank"
                                               : "ranks",
                                  to_string(mode)));
-      add_row(text, "collective", "served by", "calls", "bytes", "time", "model", "model(native)", "own/call");
+      add_row(text, widths, heading);
     }
-    add_row_to(text, estimator, key, row);
+    add_row(text, widths, cells[key]);
+    add_sizes_to(text, row);
   }
   if (small_rows > 0) {
     add_line(text, {});

@@ -147,10 +147,10 @@ FoundProfile find_profile(const ProfileKey& key, const ProfileSetting& setting, 
     found.other_patch.clear();
     return found;
   }
-  found.why = "there is none for " + key.library + " on '" + key.processor + "' in";
-  std::string separator = " ";
+  found.why = "there is none for " + key.library + " on '" + key.processor + "'";
+  std::string separator = " in ";
   for (const std::string& directory : directories_of(setting)) {
-    found.why += separator + directory;
+    found.places += separator + directory;
     separator = ", ";
   }
   return found;
@@ -167,7 +167,7 @@ std::string complaint(const FoundProfile& found, const ProfileSetting& setting) 
   if (damaged == 0 && setting.off.empty() && !setting.path.empty() && found.file.empty()) {
     text = "CIRCOLL_PROFILE: ";
     text += found.refused.size() == 1 ? found.refused.front().file + " is not used: " + found.refused.front().why
-                                      : found.why;
+                                      : found.why + found.places;
   }
   return text;
 }

@@ -36,7 +36,8 @@ struct FoundProfile {
   std::string text{};
   ProfileHead head{};
   std::vector<RefusedProfile> refused{};
-  std::string why{};  ///< a sentence about why there is none, without a full stop
+  std::string why{};     ///< a sentence about why there is none, without a full stop
+  std::string places{};  ///< its end: " in DIRECTORY, DIRECTORY", where it was looked for
   /// If there is none, the name of the same MPI library at another patch level. It has a profile for this processor,
   /// which was refused.
   std::string other_patch{};

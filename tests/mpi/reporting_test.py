@@ -127,7 +127,7 @@ def check_text(text, calls):
         elif folded := re.match(r"circoll: and \d+ more rows? below 1 % .* with (\d+) calls?;", line):
             counted = int(folded[1])
         elif "why" not in word and word[1:2] != ["profile:"]:  # both give a reason, which has names of any length
-            expect(len(line) <= 120, f"a line is short: {line}")
+            expect(len(line) <= 100, f"a line is short: {line}")
     wanted = collections.Counter(call[3] for call in calls)
     expect(found <= wanted and found.total() + counted == wanted.total(), f"the text has the calls: {found} and {counted}")
     expect("model model(native)" in text and "predicted  " not in text, "predictions are named as such")

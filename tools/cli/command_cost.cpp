@@ -1,6 +1,7 @@
 // circoll cost shows the cost of an algorithm, ranks algorithms by cost, and writes the page of all costs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -134,22 +135,24 @@ void rank(const CostOptions& o, Collective collective) {
     print(result.dump(2) + "\n");
     return;
   }
+  std::size_t width = 0;
+  for (const Ranked& r : ranking) width = std::max(width, with_params(r.selection).size());
   std::string text =
-      fmt::format("{}, p = {}, m = {}\n{:<48}{:>10}{:>8}{:>8}{:>12}{:>12}{:>12}\n", to_string(collective), o.size,
-                  readable_bytes(o.bytes), "", "time", "rounds", "1-way", "bytes", "1-way", "combined");
+      fmt::format("{}, p = {}, m = {}\n{:<{}}{:>10}{:>8}{:>8}{:>11}{:>11}{:>11}\n", to_string(collective), o.size,
+                  readable_bytes(o.bytes), "", width, "time", "rounds", "1-way", "bytes", "1-way", "combined");
   for (const Ranked& r : ranking) {
     if (r.unmet_need.empty()) {
-      text += fmt::format("{:<48}{:>10}{:>8}{:>8}{:>12.4g}{:>12.4g}{:>12.4g}\n", with_params(r.selection),
+      text += fmt::format("{:<{}}{:>10}{:>8}{:>8}{:>11.4g}{:>11.4g}{:>11.4g}\n", with_params(r.selection), width,
                           readable_time(r.time_s), r.terms.alpha, r.terms.alpha_uni, r.terms.bytes, r.terms.bytes_uni,
                           r.terms.combined);
     } else {
-      text += fmt::format("{:<48}{}\n", r.selection.id(), r.unmet_need);
+      text += fmt::format("{:<{}}  {}\n", r.selection.id(), width, r.unmet_need);
     }
   }
   text +=
-      "\nrounds and bytes: ranks send and receive; 1-way: no rank does both. Of every round the longest message counts,"
-      "\nand the most bytes that a rank combines. Formulas: circoll cost COLLECTIVE/ALGORITHM; terms: "
-      "docs/lab/notation.md\n";
+      "\nrounds and bytes: ranks send and receive; 1-way: no rank does both. Of every round the longest"
+      "\nmessage counts, and the most bytes that a rank combines. Formulas: circoll cost COLLECTIVE/NAME; terms:"
+      "\ndocs/lab/notation.md\n";
   print(text);
 }
 

@@ -26,6 +26,8 @@ struct DoctorOptions {
 
 /// A choice of "auto", of the kind that programs make often.
 struct Sample {
+  Collective collective;
+  Count bytes;
   std::string call, choice, reason;
 };
 
@@ -42,7 +44,9 @@ std::vector<Sample> samples_of(const LibraryExamination& library, Rank ranks) {
       facts.nodes = 1;
       facts.crowded = library.crowded;
       const Decision decision = library.automatic->decide(facts);
-      samples.push_back({.call = fmt::format("{} of {}", to_string(collective), exact_number(bytes)),
+      samples.push_back({.collective = collective,
+                         .bytes = bytes,
+                         .call = fmt::format("{} of {}", to_string(collective), exact_number(bytes)),
                          .choice = decision.selection ? decision.selection->text() : "native",
                          .reason = decision.reason});
     }
@@ -58,12 +62,33 @@ bool any_wrong(const Diagnoses& findings) {
   return std::ranges::any_of(findings, [](const Diagnosis& one) { return one.weight == Weight::wrong; });
 }
 
+/// Words after a heading, in lines of at most 100 columns. Later lines are below the first word. A longer word keeps a
+/// line of its own.
+std::string wrapped(const std::string& heading, std::string_view words) {
+  constexpr std::size_t columns = 100;
+  std::string text, line = heading;
+  bool empty = true;
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(' '));
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+    if (!empty && line.size() + 1 + word.size() > columns) {
+      text += line + "\n";
+      line.assign(heading.size(), ' ');
+      empty = true;
+    }
+    if (!empty) line += ' ';
+    line += word;
+    empty = false;
+  }
+  return text + line + "\n";
+}
+
 std::string text_of(const Diagnoses& findings) {
   std::string text;
   for (const Diagnosis& one : findings) {
     const char* const mark = one.weight == Weight::good ? "ok" : one.weight == Weight::note ? "note" : "WRONG";
-    text += fmt::format("  {:<6} {:<14} {}\n", mark, one.about, one.says);
-    if (!one.todo.empty()) text += fmt::format("  {:<6} {:<14} -> {}\n", "", "", one.todo);
+    text += wrapped(fmt::format("  {:<6} {:<14} ", mark, one.about), one.says);
+    if (!one.todo.empty()) text += wrapped(fmt::format("  {:<6} {:<14} -> ", "", ""), one.todo);
   }
   return text;
 }
@@ -115,9 +140,15 @@ std::string as_text(const Diagnoses& system, const std::vector<LibraryExaminatio
     text += fmt::format("{}\n{}", library.name, text_of(library.findings));
     const std::vector<Sample> samples = samples_of(library, options.ranks);
     if (!samples.empty()) text += "  auto would take, for double sums where there is an operator:\n";
-    for (const Sample& one : samples) {
-      text += fmt::format("         {:<20} {:<28} {}\n", one.call, one.choice, one.reason);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      // Sizes of a collective that one algorithm serves share a line.
+      std::string call = samples[i].call;
+      while (i + 1 < samples.size() && samples[i + 1].choice == samples[i].choice &&
+             samples[i + 1].collective == samples[i].collective)
+        call += ", " + exact_number(samples[++i].bytes);
+      text += fmt::format("    {:<30} {}\n", call, samples[i].choice);
     }
+    if (!samples.empty()) text += fmt::format("    why: circoll explain allreduce -p {} --bytes 4Ki\n", options.ranks);
   }
   return text;
 }

@@ -166,8 +166,8 @@ bool print_execute_table(Rank ranks, bool json) {
   if (!json) {
     print(
         fmt::format("{} ranks as threads of this process, float32 sums; reference: shared memory and two barriers\n\n"
-                    "{:<22}{:<34}{:>9}{:>12}{:>14}{:>8}  {}\n",
-                    ranks, "collective", "algorithm", "bytes", "median_us", "reference_us", "ratio", "correct"));
+                    "{:<22}{:<32}{:>8}{:>11}{:>10}{:>7}  {}\n",
+                    ranks, "collective", "algorithm", "bytes", "median us", "reference", "ratio", "correct"));
   }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   bool all_correct = true;
@@ -190,7 +190,7 @@ bool print_execute_table(Rank ranks, bool json) {
                         {"correct", row.error.empty()},
                         {"error", row.error}});
       } else {
-        print(fmt::format("{:<22}{:<34}{:>9}{:>12.1f}{:>14.1f}{:>8.2f}  {}\n", row.collective, row.algorithm, row.bytes,
+        print(fmt::format("{:<22}{:<32}{:>8}{:>11.1f}{:>10.1f}{:>7.2f}  {}\n", row.collective, row.algorithm, row.bytes,
                           row.median_us, row.reference_us, ratio, row.error.empty() ? "yes" : "NO: " + row.error));
       }
     }

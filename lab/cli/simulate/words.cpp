@@ -67,7 +67,7 @@ std::string path_in_words(const sim::Ranks& ranks, const sim::SimulatedRun& outc
       i += path.size() - most;
     }
     const sim::PathStep& step = path[i];
-    text += fmt::format("  {:>9} {:>9}  rank {} {}; {}\n", readable_time(step.played.begin_s),
+    text += fmt::format("{:>9} {:>9}  rank {} {}; {}\n", readable_time(step.played.begin_s),
                         readable_time(step.played.end_s), step.rank,
                         describe(ranks, step.rank, step.step, static_cast<double>(bytes)), reason(step));
   }
@@ -81,8 +81,8 @@ std::string slack_in_words(const sim::SimulatedRun& outcome) {
     if (slack.empty()) return std::string{};
     std::ranges::sort(slack);
     const auto none = std::ranges::upper_bound(slack, nothing) - slack.begin();
-    return fmt::format("  slack of {}: {} of {} have none; {} later by {} (median), {} (most)\n", what, none,
-                       slack.size(), may, readable_time(median_of_sorted(slack)), readable_time(slack.back()));
+    return fmt::format("  slack of {}: {} of {} have none; {} {} (median) to {} later\n", what, none, slack.size(), may,
+                       readable_time(median_of_sorted(slack)), readable_time(slack.back()));
   };
   return line("ranks", "they may arrive", outcome.arrival_slack_s) + line("steps", "they may end", outcome.slack_s);
 }

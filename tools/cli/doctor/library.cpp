@@ -156,7 +156,7 @@ Diagnoses findings_of(const select::FoundProfile& found, const std::string& libr
               fmt::format("the profile of {} is not used any more, since this is {}", found.other_patch, library),
               tune);
   } else if (found.file.empty()) {
-    add_note(findings, "profile", "auto is the model's choice, since " + found.why, tune);
+    add_note(findings, "profile", "auto is the model's choice, since " + found.why + found.places, tune);
   } else if (const select::ProfileRanks* const part = found.head.find(ranks)) {
     add_good(findings, "profile",
              fmt::format("{}, measured with {} ranks in {} launches on {} ({}, Circoll {})", found.file, ranks,
