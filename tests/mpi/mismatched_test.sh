@@ -52,7 +52,7 @@ for node in auto off; do
   grep -q "MPI_Barrier" "$work/err" || fail "other: the call is not named: $(cat "$work/err")"
   all_wait $((np - 1)) absent CIRCOLL_NODE=$node
   grep -q "which is in MPI_Finalize" "$work/err" || fail "absent: $(cat "$work/err")"
-  # The last rank is 7 times as late as the others' patience.
+  # The last rank is 4 times as late as the others' patience.
   run late CIRCOLL_NODE=$node
   [ "$(errors)" = 0 ] || fail "late: $(cat "$work/out")"
   grep "^circoll" "$work/err" && fail "late: something is said"

@@ -168,7 +168,7 @@ void add_guidelines(CLI::App& app, Context& context) {
   command->add_option("files", options->files, "Launches, by circoll bench --guidelines --json, a file each")
       ->type_name("FILE")
       ->required();
-  command->add_option("--of", options->of, "Whose guidelines: algorithms as circoll-bench names them")
+  command->add_option("--of", options->of, "Algorithms whose guidelines are checked, as circoll-bench names them")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--effect", options->test.least_effect, "Slower by this share at least is a violation")
