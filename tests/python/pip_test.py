@@ -11,7 +11,7 @@ def test_the_wheel_is_installed_and_used(source, tmp_path):
                            "--config-settings", f"build-dir={os.environ['CIRCOLL_BUILD']}", source],
                           capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    for file in ("py.typed", "_core.pyi"):
+    for file in ("py.typed", "_core.pyi", "plot/circoll.mplstyle"):
         assert (place / "circoll" / file).exists(), file
     program = "import circoll; print(circoll.__file__, circoll.verify('allreduce/ring', p=4).proven)"
     used = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=dict(environment, PYTHONPATH=str(place)),

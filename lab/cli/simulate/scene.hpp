@@ -57,6 +57,7 @@ struct SimulateOptions {
   int seeds = 1;
   int jobs = 0;
   std::string trace;
+  std::string plot;  ///< a chart; empty: none
   bool path = false;
   bool what_if = false;
   bool json = false;
