@@ -97,7 +97,9 @@ void faults(FaultsOptions& o) {
   FailureRequest& request = o.request;
   const bool from_file = names_file(o.what);
   if (from_file) {
-    request.schedules = read_proven_file(o.what).file.ranks;
+    ProvenFile proven = read_proven_file(o.what);
+    request.idempotent = proven.proof.claims.needs.idempotent;
+    request.schedules = std::move(proven.file.ranks);
     const Schedule& first = request.schedules.front();
     request.size = first.shape.size;
     request.root = first.shape.root;
