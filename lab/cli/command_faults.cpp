@@ -12,6 +12,7 @@
 #include "facts/text.hpp"
 #include "measured/file_kind.hpp"
 #include "options/ranges.hpp"
+#include "process.hpp"
 #include "schedule_file.hpp"
 #include "show/picture.hpp"
 
@@ -123,9 +124,11 @@ void faults(FaultsOptions& o) {
     return;
   }
   if (!o.picture.empty()) misuse("--picture draws a repair: give --repair");
+  const Interruptible interruptible;
+  const std::optional<Chart> chart = chart_for(o.plot);
   const Failures failures = find_failures(request);
-  if (!o.plot.empty()) draw_chart_of(failures_json(request, failures), o.plot);
   print(o.json ? failures_json(request, failures) : failures_table(request, failures));
+  if (chart) chart->draw_json(failures_json(request, failures));
 }
 
 /// The name of a picture ends in .svg, as that is what is written.

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "chart.hpp"
 #include "circoll/error.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
@@ -55,10 +54,10 @@ struct Subject {
 /// The most ranks of a chart of steps: of more, bars would be thinner than a pixel.
 constexpr Rank most_charted = 512;
 
-/// The result, as JSON or text, and the chart that was asked for.
+/// Prints the result as JSON or text, and draws the chart that was asked for.
 void show(const SimulateOptions& o, const ordered_json& json, const std::string& text) {
-  if (!o.plot.empty()) draw_chart_of(json.dump(), o.plot);
   print(o.json ? json.dump(2) + "\n" : text);
+  if (o.chart) o.chart->draw_json(json.dump());
 }
 
 /// [rank, step, kind, begin, end] of each step that was played, as charts have them.
@@ -95,6 +94,8 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
   const Rank p = o.sizes.front();
   const Count bytes = o.bytes.front();
   const Scene scene = for_size(base, o, p);
+  if (o.chart && !scene.fabric && p > most_charted)
+    misuse(fmt::format("a chart of steps has at most {} ranks; --topology draws rounds of more", most_charted));
   const bool from_file = !subject.schedules.empty();
   const Selection selection = from_file ? Selection{} : completed_for(subject.selection, p, bytes, scene);
   const std::string name = from_file ? subject.schedules.front().id : with_params(selection);
@@ -110,9 +111,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
       fmt::format("{}  p = {}, m = {}\n  {} messages, {}\n", name, p, readable_bytes(bytes), ranks.messages(),
                   ranks.programs() == 1 ? "all ranks do the same" : fmt::format("{} kinds of ranks", ranks.programs()));
   if (scene.fabric) return read_one(o, scene, ranks, std::move(json), std::move(text));
-  if (!o.plot.empty() && p > most_charted)
-    misuse(fmt::format("a chart of steps has at most {} ranks; --topology draws rounds of more", most_charted));
-  const bool record = o.path || !o.plot.empty() || !o.trace.empty() || (!o.shared && ranks.steps() <= most_recorded);
+  const bool record = o.path || o.chart || !o.trace.empty() || (!o.shared && ranks.steps() <= most_recorded);
   const sim::SimulatedRun outcome = play_once(ranks, bytes, scene, record);
   if (!o.trace.empty()) write_file(o.trace, trace_of(ranks, outcome, bytes, name));
   json["events"] = outcome.events;
@@ -137,7 +136,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
     text += slack_in_words(outcome);
     json["idle_mean_s"] = mean;
     json["idle_most_s"] = most;
-    if (!o.plot.empty()) json["steps"] = steps_as_json(ranks, outcome);
+    if (o.chart) json["steps"] = steps_as_json(ranks, outcome);
     json["path"] = ordered_json::array();
     for (const sim::PathStep& step : critical_path(outcome)) {
       json["path"].push_back({{"rank", step.rank},
@@ -284,6 +283,7 @@ void simulate_file(SimulateOptions o, Context& context) {
 void run(SimulateOptions o, Context& context) {
   const Interruptible interruptible;
   check_network_options(o);
+  o.chart = chart_for(o.plot);
   if (names_file(o.what) && o.files.empty()) return simulate_file(std::move(o), context);
   const auto collective = collective_from_string(o.what);
   std::vector<Selection> given;

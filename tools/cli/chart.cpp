@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <stdexcept>
 
@@ -32,13 +34,7 @@ std::string find_drawer() {
 /// A file that vanishes with this object.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& text)
-      : path_((fs::temp_directory_path() / "circoll-chart-XXXXXX").string()) {
-    const int file = mkstemp(path_.data());
-    if (file < 0) throw std::runtime_error("there is no place for a temporary file in " + path_);
-    close(file);
-    write_file(path_, text);
-  }
+  explicit TemporaryFile(const std::string& text) : TemporaryFile() { write_file(path_, text); }
   ~TemporaryFile() {
     std::error_code error;
     fs::remove(path_, error);
@@ -49,27 +45,40 @@ class TemporaryFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  TemporaryFile() : path_((fs::temp_directory_path() / "circoll-chart-XXXXXX").string()) {
+    const int file = mkstemp(path_.data());
+    if (file < 0) throw std::runtime_error("there is no place for a temporary file in " + path_);
+    close(file);
+  }
+
   std::string path_;
 };
 
+Ending run_drawer(const std::string& python, const std::vector<std::string>& words) {
+  ChildProgram program{.arguments = {python, "-B", find_drawer()}, .limit = std::chrono::minutes(10)};
+  program.arguments.insert(program.arguments.end(), words.begin(), words.end());
+  return run_program(program);
+}
+
+[[noreturn]] void fail(const Ending& ending) {
+  throw std::runtime_error(fmt::format("no chart: {}{}", how_ended(ending), last_lines(ending, 1)));
+}
+
 }  // namespace
 
-void draw_chart(const std::vector<std::string>& files, const std::string& output, const ChartOptions& options) {
-  std::vector<std::string> words{"-B", find_drawer()};
-  words.insert(words.end(), files.begin(), files.end());
-  words.insert(words.end(), {"--output", output});
-  if (!options.kind.empty()) words.insert(words.end(), {"--kind", options.kind});
-  if (!options.title.empty()) words.insert(words.end(), {"--title", options.title});
-  const Interruptible interruptible;
+Chart::Chart(std::string output) : output_(std::move(output)) {
+  std::error_code error;
+  const fs::path folder = fs::absolute(output_).parent_path();
+  const fs::path place = fs::exists(output_, error) ? fs::path(output_) : folder;
+  if (access(place.c_str(), W_OK) != 0)
+    throw std::runtime_error(fmt::format("'{}' cannot be written: {}", output_, std::strerror(errno)));
   // A Python of the user's own may come before the system's, and lack what the system's has.
   for (const char* const python : {"python3", "/usr/bin/python3"}) {
-    ChildProgram program{.arguments = {python}, .limit = std::chrono::minutes(10)};
-    program.arguments.insert(program.arguments.end(), words.begin(), words.end());
-    const Ending ending = run_program(program);
+    const Ending ending = run_drawer(python, {"--output=" + output_});
+    python_ = python;
     if (ending.good()) return;
-    if (ending.how == Ending::How::not_started) continue;
-    if (ending.how == Ending::How::exited && ending.code == needs_matplotlib) continue;
-    throw std::runtime_error(fmt::format("no chart: {}{}", how_ended(ending), last_lines(ending, 1)));
+    const bool lacks = ending.how == Ending::How::exited && ending.code == needs_matplotlib;
+    if (ending.how != Ending::How::not_started && !lacks) fail(ending);
   }
   throw Error(
       ErrorCode::unsupported,
@@ -77,9 +86,20 @@ void draw_chart(const std::vector<std::string>& files, const std::string& output
       "pip install matplotlib. --json prints the numbers");
 }
 
-void draw_chart_of(const std::string& json, const std::string& output) {
-  const TemporaryFile file(json);
-  draw_chart({file.path()}, output);
+void Chart::draw(const std::vector<std::string>& files, const ChartOptions& options) const {
+  std::vector<std::string> words{"--output=" + output_};
+  if (!options.kind.empty()) words.push_back("--kind=" + options.kind);
+  if (!options.title.empty()) words.push_back("--title=" + options.title);
+  words.emplace_back("--");
+  words.insert(words.end(), files.begin(), files.end());
+  if (interrupted()) throw std::runtime_error("no chart: stopped before");
+  if (const Ending ending = run_drawer(python_, words); !ending.good()) fail(ending);
+}
+
+void Chart::draw_json(const std::string& json) const { draw({TemporaryFile(json).path()}); }
+
+std::optional<Chart> chart_for(const std::string& output) {
+  return output.empty() ? std::nullopt : std::optional<Chart>(output);
 }
 
 CLI::Validator chart_file() {

@@ -14,6 +14,7 @@
 #include "facts/text.hpp"
 #include "measured/file_kind.hpp"
 #include "options/ranges.hpp"
+#include "process.hpp"
 #include "schedule_file.hpp"
 #include "show/values_json.hpp"
 
@@ -161,8 +162,10 @@ void price_sizes(const CostOptions& o, Collective collective) {
   const OperatorTraits op = is_reducing(collective) ? traits_of(o.op) : OperatorTraits{true, true};
   const SizesRequest request{
       .collective = collective, .p = o.size, .root = o.root, .most_bytes = o.bytes, .op = op, .machine = o.machine};
+  const Interruptible interruptible;
+  const std::optional<Chart> chart = chart_for(o.plot);
   const std::vector<Crossover> changes = crossovers(request);
-  if (!o.json && o.plot.empty()) {
+  if (!o.json) {
     const std::string first(
         changes.empty()
             ? rank_algorithms(collective, o.size, o.bytes, op, o.machine, o.root).front().selection.algorithm->name
@@ -172,7 +175,7 @@ void price_sizes(const CostOptions& o, Collective collective) {
     for (const Crossover& change : changes)
       text += fmt::format("  from {:>10}  {}\n", readable_bytes(change.bytes), change.to->name);
     print(text);
-    return;
+    if (!chart) return;
   }
   ordered_json result = call_as_json(o);
   result["collective"] = to_string(collective);
@@ -183,8 +186,8 @@ void price_sizes(const CostOptions& o, Collective collective) {
   result["crossovers"] = ordered_json::array();
   for (const Crossover& change : changes)
     result["crossovers"].push_back({{"bytes", change.bytes}, {"from", change.from->name}, {"to", change.to->name}});
-  if (!o.plot.empty()) draw_chart_of(result.dump(), o.plot);
-  print(o.json ? result.dump(2) + "\n" : fmt::format("{}: a chart\n", o.plot));
+  if (o.json) print(result.dump(2) + "\n");
+  if (chart) chart->draw_json(result.dump());
 }
 
 void cost(const CostOptions& o) {

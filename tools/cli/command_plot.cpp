@@ -5,6 +5,7 @@
 
 #include "chart.hpp"
 #include "commands.hpp"
+#include "process.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -21,9 +22,10 @@ void add_plot(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<PlotOptions>();
   CLI::App* command = app.add_subcommand("plot", "Draw a chart of measurements, costs, failures or simulations");
   command
-      ->add_option("files", options->files,
-                   "Files of bench, merge, cost --sizes, faults or simulate, written with --json; several of bench or "
-                   "merge are one chart")
+      ->add_option(
+          "files", options->files,
+          "Files of bench, merge, cost --sizes, faults or simulate, written with --json (simulate of one algorithm "
+          "with --plot, too); several of bench or merge are one chart")
       ->type_name("FILE.json")
       ->required()
       ->check(CLI::ExistingFile);
@@ -41,7 +43,8 @@ void add_plot(CLI::App& app, Context& /*context*/) {
       "  circoll cost allreduce -p 36 --bytes 64Mi --sizes --json > times.json\n"
       "  circoll plot times.json -o times.svg");
   command->callback([options] {
-    draw_chart(options->files, options->output, options->chart);
+    const Interruptible interruptible;
+    Chart(options->output).draw(options->files, options->chart);
     print(fmt::format("{}: a chart\n", options->output));
   });
 }
