@@ -1,10 +1,12 @@
 """Charts: of objects of the package, and of what commands write with --json or draw with --plot."""
 import json
+import os
 import pathlib
 import re
 
 import circoll
 import circoll.plot
+import matplotlib
 import pytest
 
 ROWS = [{"collective": collective, "algorithm": algorithm, "p": 2, "bytes": size, "median_us": factor * (1 + size / 1000),
@@ -42,6 +44,36 @@ def test_measured_times_over_sizes():
     figure = circoll.plot.measured([{"rows": ROWS[:6]}, {"rows": ROWS[6:]}], title="two files")
     assert [axis.get_title(loc="left") for axis in figure.axes] == ["bcast, p = 2", "allreduce, p = 2"]
     assert figure._suptitle.get_text() == "two files"
+
+
+def test_each_p_has_a_panel_and_each_algorithm_a_colour():
+    def rows(collective, p, *algorithms):
+        return [{"collective": collective, "algorithm": name, "p": p, "bytes": size, "median_us": 1.0 + k, "correct": "NO" if name == "ring" else "yes"}
+                for k, name in enumerate(algorithms) for size in (8, 64)]
+    documents = [{"rows": rows("bcast", 8, "native", "auto", "binomial")}, {"rows": rows("bcast", 16, "native", "auto")},
+                 {"rows": rows("allreduce", 8, "native", "auto", "ring")}]
+    for kind in ("times", "ratios"):
+        axes = circoll.plot.measured(documents, kind).axes
+        assert [axis.get_title(loc="left") for axis in axes] == ["bcast, p = 8", "bcast, p = 16", "allreduce, p = 8"]
+        assert [axis.get_legend() is not None for axis in axes] == [True, False, False]
+        legend = axes[0].get_legend()
+        named = {text.get_text(): matplotlib.colors.to_hex(handle.get_facecolor()) for text, handle in zip(legend.get_texts(), legend.get_patches())}
+        assert set(named) == {"native", "auto", "binomial", "ring"} - ({"native"} if kind == "ratios" else set())
+        assert len(set(named.values())) == len(named)
+        used = [[matplotlib.colors.to_hex(one[0].get_color() if kind == "times" else one.patches[0].get_facecolor())
+                 for one in axis.containers if kind == "times" or hasattr(one, "patches")] for axis in axes]
+        names = [["native", "auto", "binomial"], ["native", "auto"], ["native", "auto", "ring"]]
+        assert used == [[named[name] for name in panel if name in named] for panel in names]
+        assert "wrong result" in [text.get_text() for text in legend.get_texts()]
+        assert [sum(line.get_marker() == "x" for line in axis.lines) for axis in axes] == [0, 0, 1]
+    with pytest.raises(ValueError, match="bcast, p = 8, native, 8 B is there twice: circoll merge"):
+        circoll.plot.measured([documents[0], documents[0]])
+
+
+def test_figures_are_the_callers():
+    look = dict(matplotlib.rcParams)
+    figure = circoll.plot.measured({"rows": ROWS})
+    assert dict(matplotlib.rcParams) == look and not hasattr(figure, "number")  # pyplot numbers those that it keeps
 
 
 def test_a_matrix_of_failures_has_a_cell_for_each():
@@ -90,9 +122,15 @@ def test_plot_draws_files_that_commands_wrote(tool, tmp_path):
     (tmp_path / "times.json").write_text(out)
     assert tool("plot", "times.json", "-o", "times.svg")[0] == 0 and words_of(tmp_path / "times.svg")
     (tmp_path / "bench.json").write_text(json.dumps({"rows": ROWS}))
-    assert tool("plot", "bench.json", "bench.json", "-o", "bench.png", "--kind", "ratios")[0] == 0
+    (tmp_path / "more.json").write_text(json.dumps({"rows": [{**row, "p": 4} for row in ROWS]}))
+    assert tool("plot", "bench.json", "more.json", "-o", "bench.png", "--kind", "ratios")[0] == 0
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
-    assert tool("plot", "bench.json", "-o", "bench.pdf", "--title", "A title")[0] == 0
+    assert tool("plot", "bench.json", "-o", "bench.pdf", "--title=--a title")[0] == 0
+    assert tool("plot", "bench.json", "-o", "./-o.svg")[0] == 0
+    for words in ("bcast/binomial -p 8 --plot steps.svg", "bcast -p 8 --bytes 8,64", "bcast/binomial -p 8 --topology torus:dims=8"):
+        _, out, _ = tool("simulate", *words.split(), "--json")
+        (tmp_path / "run.json").write_text(out)
+        assert tool("plot", "run.json", "-o", "run.svg")[0] == 0, words
     again = tmp_path / "again.svg"
     tool("plot", "times.json", "-o", "again.svg")
     assert again.read_bytes() == (tmp_path / "times.svg").read_bytes()
@@ -106,6 +144,9 @@ def test_plot_draws_files_that_commands_wrote(tool, tmp_path):
     ("plot other.json -o x.gif", 2, ".svg, .pdf, .png"),
     ("plot two.json two.json -o x.svg", 1, "only measurements are drawn from several files"),
     ("plot two.json -o /none/such/x.svg", 1, "No such file"),
+    ("plot bench.json bench.json -o x.svg", 1, "is there twice: circoll merge combines measurements"),
+    ("plot run.json -o x.svg", 1, "circoll simulate --plot draws them"),
+    ("simulate allreduce -p 8 --plot /none/such/x.svg", 1, "No such file"),
     ("faults allreduce -p 4 --plot x.svg", 2, "about one algorithm"),
     ("faults allreduce/ring -p 4 --repair --plot x.svg", 2, "--picture"),
     ("cost allreduce/ring -p 4 --plot x.svg", 2, "name it"),
@@ -115,10 +156,24 @@ def test_wrong_calls_get_one_sentence(tool, tmp_path, words, code, sentence):
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "other.json").write_text('{"rows": []}')
     (tmp_path / "damaged.json").write_text('{"rows": [{"median_us": 1}]}')
+    (tmp_path / "bench.json").write_text(json.dumps({"rows": ROWS}))
+    (tmp_path / "run.json").write_text(tool("simulate", "bcast/binomial", "-p", "8", "--json")[1])
     (tmp_path / "two.json").write_text('{"collective": "bcast", "p": 2, "sizes": [8], "times_s": {"linear": [1e-6]}}')
     got, out, err = tool(*words.split())
     assert got == code and sentence in err and len(err.strip().splitlines()) <= 2, (got, out, err)
-    assert not (tmp_path / "x.svg").exists()
+    assert not (tmp_path / "x.svg").exists() and (not out or "--plot" not in words)
+
+
+@pytest.mark.parametrize("words", ["simulate bcast/binomial -p 8", "simulate bcast -p 8 --bytes 8,64", "faults allreduce/ring -p 4", "cost bcast -p 8"])
+def test_numbers_are_printed_though_the_chart_fails(tool, tmp_path, words):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3").write_text("#!/bin/sh\ncase \"$*\" in *\" -- \"*) echo 'plot: the disk is full' >&2; exit 1;; esac\n")
+    (tmp_path / "bin/python3").chmod(0o755)
+    code, out, err = tool(*words.split(), "--plot", "x.svg", PATH=f"{tmp_path}/bin:{os.environ['PATH']}")
+    if words.startswith("cost"):
+        words += " --sizes --bytes 1Mi"
+    assert code == 1 and "the disk is full" in err and out == tool(*words.split())[1], (out, err)
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_without_matplotlib_commands_say_what_to_install(tool, tmp_path):

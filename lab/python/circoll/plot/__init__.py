@@ -29,4 +29,6 @@ def chart(data, kind="times", title=None):
         return gantt(document, title)
     if isinstance(rows, list) and rows and "times" in rows[0]:
         return simulated(document, title)
+    if "events" in document:
+        raise ValueError("this simulation has no steps: circoll simulate --plot draws them, and --plot with --json writes them")
     raise ValueError("there is no chart for this: it is not of bench, merge, cost --sizes, faults, or simulate, with --json")

@@ -1,15 +1,19 @@
 """The look of all charts, and what their axes have in common."""
 import functools
 import pathlib
+import threading
 
-import matplotlib.pyplot
+import matplotlib.style
+from matplotlib.figure import Figure
+
+_drawing = threading.RLock()  # the look is in matplotlib's parameters, which all threads share
 
 
 def styled(draw):
     """Draws in the look of circoll.mplstyle. The caller's own look stays as it is."""
     @functools.wraps(draw)
     def with_style(*arguments, **options):
-        with matplotlib.pyplot.style.context(str(pathlib.Path(__file__).with_name("circoll.mplstyle"))):
+        with _drawing, matplotlib.style.context(str(pathlib.Path(__file__).with_name("circoll.mplstyle"))):
             return draw(*arguments, **options)
     return with_style
 
@@ -20,9 +24,10 @@ def save(figure, path):
     figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None, dpi=150)
 
 
-def subplots(rows=1, columns=1, **options):
-    """A figure and its axes as a table, also of one."""
-    return matplotlib.pyplot.subplots(rows, columns, squeeze=False, **options)
+def subplots(rows=1, columns=1, figsize=None, **options):
+    """A figure and its axes as a table, also of one. The figure is the caller's: pyplot does not know it, nor keep it."""
+    figure = Figure(figsize=figsize)
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
 def in_bytes(size):
