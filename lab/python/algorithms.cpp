@@ -29,43 +29,14 @@ Decision explain(const std::string& name, Rank p, Count bytes, const std::string
                  Rank cores, Rank nodes, bool crowded, const std::string& policy,
                  const std::optional<Machine>& machine) {
   const Collective collective = collective_of(name);
-  const auto known_op = op_from_string(op);
-  const auto known_type = type_from_string(type);
-  if (!known_op) throw Error(ErrorCode::unknown_name, fmt::format("there is no operator '{}'", op));
-  if (!known_type) throw Error(ErrorCode::unknown_name, fmt::format("there is no type '{}'", type));
   require(p >= 1 && cores >= 1 && nodes >= 0 && bytes >= 0, "p and cores are positive, nodes and bytes not negative");
-  CallFacts facts = facts_of(collective, p, bytes, *known_op, *known_type);
+  CallFacts facts = facts_of(collective, p, bytes, operator_of(op), type_of(type));
   facts.cores = cores;
   facts.nodes = nodes;
   facts.node_by_node = nodes == 0 || nodes == (p + cores - 1) / cores;
   facts.crowded = crowded;
   measured::require_rules(policy);
   return make_policy(policy, {.machine = machine_or_default(machine)})->decide(facts);
-}
-
-void add_declarations(py::module_& module) {
-  py::class_<Needs>(module, "Needs", "Conditions under which an algorithm is correct.")
-      .def_readonly("commutative", &Needs::commutative)
-      .def_readonly("idempotent", &Needs::idempotent)
-      .def_readonly("power_of_two", &Needs::power_of_two)
-      .def_readonly("even_size", &Needs::even_size)
-      .def_readonly("min_size", &Needs::min_size)
-      .def_readonly("only_size", &Needs::only_size);
-  py::class_<Guarantees>(module, "Guarantees", "Properties beyond the collective's definition, which are proven.")
-      .def_readonly("same_bits", &Guarantees::same_bits)
-      .def_readonly("rank_order", &Guarantees::rank_order)
-      .def_readonly("direct", &Guarantees::direct);
-  py::class_<Cost>(module, "Cost", "The most of any rank: rounds, and blocks sent, received, reduced and copied.")
-      .def_readonly("rounds", &Cost::rounds)
-      .def_readonly("sent", &Cost::sent)
-      .def_readonly("received", &Cost::received)
-      .def_readonly("reduced", &Cost::reduced)
-      .def_readonly("copied", &Cost::copied)
-      .def(py::self == py::self)
-      .def("__repr__", [](const Cost& c) {
-        return fmt::format("Cost(rounds={}, sent={}, received={}, reduced={}, copied={})", c.rounds, c.sent, c.received,
-                           c.reduced, c.copied);
-      });
 }
 
 void add_algorithm(py::module_& module) {
@@ -105,7 +76,6 @@ void add_algorithm(py::module_& module) {
           "cost",
           [](const Chosen& c, Rank p, Rank root, bool in_place) {
             c.require_serves(p);
-            check_root(root, p);
             return c.selection.algorithm->cost(labelled(c.selection.collective, c.shape(p, 0, root, in_place)));
           },
           py::arg("p"), py::arg("root") = 0, py::arg("in_place") = false, "The declared cost.")
@@ -132,6 +102,8 @@ void add_algorithm(py::module_& module) {
           },
           py::arg("p"), py::arg("root") = 0, py::arg("in_place") = false, py::call_guard<py::gil_scoped_release>(),
           "The schedules of all ranks.")
+      .def(py::self == py::self)
+      .def("__hash__", [](const Chosen& c) { return py::hash(py::str(c.selection.id())); })
       .def("__str__",
            [](const Chosen& c) { return fmt::format("{}/{}", to_string(c.selection.collective), c.selection.text()); })
       .def("__repr__", [](const Chosen& c) {
@@ -139,48 +111,10 @@ void add_algorithm(py::module_& module) {
       });
 }
 
-void add_choices(py::module_& module) {
-  py::class_<Ranked>(module, "Ranked", "An algorithm in a ranking, with its best parameters.")
-      .def_property_readonly("algorithm", [](const Ranked& r) { return Chosen{.selection = r.selection}; })
-      .def_property_readonly("id", [](const Ranked& r) { return r.selection.id(); })
-      .def_readonly("terms", &Ranked::terms)
-      .def_readonly("time_s", &Ranked::time_s)
-      .def_readonly("unmet_need", &Ranked::unmet_need)
-      .def("__repr__", [](const Ranked& r) {
-        return r.unmet_need.empty() ? fmt::format("<Ranked {}: {:.4g} us>", r.selection.id(), r.time_s * 1e6)
-                                    : fmt::format("<Ranked {}: {}>", r.selection.id(), r.unmet_need);
-      });
-  py::class_<Decision>(module, "Decision", "The choice of a policy, and its reason.")
-      .def_property_readonly("algorithm",
-                             [](const Decision& d) {
-                               return d.selection ? std::optional(Chosen{.selection = *d.selection}) : std::nullopt;
-                             })
-      .def_readonly("policy", &Decision::policy)
-      .def_readonly("reason", &Decision::reason)
-      .def_property_readonly("ruled_out",
-                             [](const Decision& d) {
-                               std::map<std::string, std::string> all;
-                               for (const RuledOut& out : d.ruled_out) all[out.id] = out.why;
-                               return all;
-                             })
-      .def_property_readonly("predicted_s",
-                             [](const Decision& d) {
-                               std::vector<std::pair<Chosen, double>> all;
-                               for (const Candidate& one : d.candidates)
-                                 all.emplace_back(Chosen{.selection = one.selection}, one.seconds);
-                               return all;
-                             })
-      .def("__repr__", [](const Decision& d) {
-        return fmt::format("<Decision {}: {}>", d.selection ? d.selection->id() : "native", d.reason);
-      });
-}
-
 }  // namespace
 
 void add_algorithms(py::module_& module) {
-  add_declarations(module);
   add_algorithm(module);
-  add_choices(module);
   module.def(
       "collectives",
       [] {

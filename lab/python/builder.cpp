@@ -10,6 +10,7 @@
 namespace circoll::python {
 namespace {
 
+/// All schedules that Python can have are within bounds: finish() checks them, and so do the readers of files.
 void embed(Builder& builder, const Schedule& part, std::vector<Rank> ranks, Block first_block,
            std::int64_t block_stride, const Region& send, const Region& recv) {
   builder.embed(part, {.ranks = std::move(ranks),
@@ -70,12 +71,6 @@ void add_builder(py::module_& module) {
            py::arg("first_block"), py::arg("stride") = StrideOrOne{1}, "A new scratch buffer, by its number.")
       .def("scratch", py::overload_cast<std::vector<Block>>(&Builder::scratch), py::arg("blocks"))
       .def("scratch_like", &Builder::scratch_like, py::arg("like"), "A scratch buffer for the blocks of a region.")
-      .def("view", py::overload_cast<std::int32_t, Slot, Block, std::int64_t>(&Builder::view), py::arg("of"),
-           py::arg("slots"), py::arg("first_block"), py::arg("stride") = StrideOrOne{1},
-           "Another view of a scratch buffer's memory.")
-      .def("view", py::overload_cast<std::int32_t, std::vector<Block>>(&Builder::view), py::arg("of"),
-           py::arg("blocks"))
-      .def("view_like", &Builder::view_like, py::arg("of"), py::arg("like"))
       .def("region", py::overload_cast<std::int32_t>(&Builder::region, py::const_), py::arg("buffer"),
            "All slots of a buffer, or some of them.")
       .def("region", py::overload_cast<std::int32_t, Slot, Slot>(&Builder::region, py::const_), py::arg("buffer"),
@@ -91,13 +86,17 @@ void add_builder(py::module_& module) {
       .def(
           "next_round", [](Builder& b, std::uint32_t rounds) { b.next_round(rounds); }, py::arg("rounds") = 1U,
           "The next steps belong to the next round.")
-      .def("edge", &Builder::edge, py::arg("earlier"), py::arg("later"))
       .def("embed", &embed, py::arg("part"), py::arg("ranks") = std::vector<Rank>{}, py::arg("first_block") = Block{0},
            py::arg("block_stride") = StrideOrOne{1}, py::arg("send") = Region{}, py::arg("recv") = Region{},
            "Adds a schedule that was built on its own.")
-      .def("take", &Builder::take, py::arg("finished"), "Takes a finished schedule in place of steps.")
       .def(
-          "finish", [](Builder b) { return std::move(b).finish(); }, "The schedule. More steps may follow.");
+          "finish",
+          [](Builder b) {
+            Schedule schedule = std::move(b).finish();
+            check_structure(schedule);
+            return schedule;
+          },
+          "The schedule, whose slots, peers and rounds are within bounds. More steps may follow.");
 }
 
 }  // namespace circoll::python

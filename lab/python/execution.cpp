@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/ops.hpp"
@@ -46,53 +48,81 @@ py::array_t<PlanStepRow> steps_of(const Plan& plan) {
 
 /// Binds with one byte to an element. Offsets in bytes are then numbers of elements.
 Plan plan_of(const Schedule& schedule, const std::vector<Count>& counts) {
+  require(counts.size() == 1 || counts.size() == static_cast<std::size_t>(schedule.user_blocks),
+          "there is one count for all blocks, or one for each");
+  require(std::ranges::all_of(counts, [](Count count) { return count >= 0; }), "counts are not negative");
   return bind(schedule,
               counts.size() == 1 ? Layout::uniform(schedule.user_blocks, schedule.segments, counts.front())
                                  : Layout::irregular(counts, schedule.segments),
               1);
 }
 
+/// The name that a type has in NumPy. Throws Error(unsupported) for types that NumPy has not.
+std::string dtype_name(Type type) {
+  if (type > Type::boolean)
+    throw Error(ErrorCode::unsupported, fmt::format("NumPy has no type for '{}'", to_string(type)));
+  switch (type) {
+    case Type::byte:
+      return "uint8";
+    case Type::float_long:
+      return "longdouble";
+    case Type::complex_long:
+      return "clongdouble";
+    default:
+      return std::string(to_string(type));
+  }
+}
+
 /// The outcome of an execution in this process.
 struct Execution {
   std::string id{};
+  std::string dtype{};  ///< the name of the type in NumPy
   local::Job job{};
   local::JobResult result{};
   std::string wrong{};
 };
+
+/// Refuses numbers of elements that are not those of the blocks of a collective.
+void check_counts(const std::vector<Count>& counts, Collective collective, Rank p) {
+  require(std::ranges::all_of(counts, [](Count count) { return count >= 0; }), "counts are not negative");
+  const auto ranks = static_cast<std::size_t>(p);
+  const bool fit =
+      counts.size() == 1 || (is_irregular(collective) &&
+                             (counts.size() == ranks || (is_exchange(collective) && counts.size() == ranks * ranks)));
+  require(fit, "there is one count for all blocks, or one for each block of an irregular collective");
+}
 
 Execution execute(const Subject& subject, Rank p, std::vector<Count> counts, const std::string& type,
                   const std::string& op, Rank root, bool threads) {
   Execution all;
   all.job.size = size_of(subject, p);
   all.job.root = root;
-  for (const Count count : counts) require(count >= 0, "counts are not negative");
-  all.job.counts = std::move(counts);
   const Chosen chosen = proven_of(subject);
-  const auto known_type = type_from_string(type);
-  const auto known_op = op_from_string(op);
-  if (!known_type) throw Error(ErrorCode::unknown_name, fmt::format("there is no type '{}'", type));
-  if (!known_op) throw Error(ErrorCode::unknown_name, fmt::format("there is no operator '{}'", op));
+  check_counts(counts, chosen.selection.collective, all.job.size);
+  all.job.counts = std::move(counts);
+  all.job.type = type_of(type);
+  all.dtype = dtype_name(all.job.type);
+  all.job.op = operator_of(op);
   check_root(root, all.job.size);
   const Selection& selection = chosen.selection;
   const std::string unmet = unmet_need(selection, all.job.size, traits_of(selection.collective, op));
   if (!unmet.empty()) throw Error(ErrorCode::unsupported, fmt::format("{} {}", selection.id(), unmet));
   all.id = selection.id();
   all.job.collective = selection.collective;
-  all.job.type = *known_type;
-  all.job.op = *known_op;
-  all.job.fill = [element = *known_type](Rank rank, std::span<std::byte> bytes) { oracle::fill(element, rank, bytes); };
+  all.job.fill = [element = all.job.type](Rank rank, std::span<std::byte> bytes) {
+    oracle::fill(element, rank, bytes);
+  };
   all.result = local::execute_all(all.job, selection, threads ? local::Mode::threads : local::Mode::single_thread);
   all.wrong = oracle::check(all.job, all.result, guarantees_of(*selection.algorithm, selection.params).same_bits);
   return all;
 }
 
-/// The elements of each rank, in the type of NumPy that has the name of the library's.
+/// The elements of each rank.
 std::vector<py::array> arrays_of(const Execution& execution, const std::vector<std::vector<std::byte>>& ranks) {
-  const Type type = execution.job.type;
-  const py::dtype dtype(type == Type::byte ? "uint8" : type == Type::boolean ? "bool" : std::string(to_string(type)));
+  const py::dtype dtype(execution.dtype);
   std::vector<py::array> arrays;
   for (const std::vector<std::byte>& bytes : ranks)
-    arrays.emplace_back(dtype, static_cast<py::ssize_t>(bytes.size() / extent_bytes(type)), bytes.data());
+    arrays.emplace_back(dtype, static_cast<py::ssize_t>(bytes.size() / extent_bytes(execution.job.type)), bytes.data());
   return arrays;
 }
 
@@ -102,7 +132,7 @@ void add_execution(py::module_& module) {
   PYBIND11_NUMPY_DTYPE(PieceRow, area, first, count);
   PYBIND11_NUMPY_DTYPE(RunRow, dst, left, right);
   PYBIND11_NUMPY_DTYPE(PlanStepRow, kind, empty, tag, peer, first, length, first_run, run_count, waits_for);
-  py::class_<Plan>(module, "Plan", "A schedule bound to numbers of elements, for who executes it.")
+  py::class_<Plan>(module, "_Plan", "A schedule bound to numbers of elements, for who executes it.")
       .def(py::init(&plan_of), py::arg("schedule"), py::arg("counts"),
            "Elements of each user block: one number for all, or one for each.")
       .def_property_readonly("steps", &steps_of, "A row for each step, with its pieces, runs and open predecessors.")

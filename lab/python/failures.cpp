@@ -35,49 +35,47 @@ Keep keep_of(const std::string& name) {
   throw Error(ErrorCode::unknown_name, fmt::format("keep is live, buf, keep or log, not '{}'", name));
 }
 
-FaultAnalysis analysis_of(const Subject& subject, Rank p, const std::string& keep, Rank root, bool in_place) {
+/// The analysis of a subject, and its name.
+struct Analysed {
+  std::string id;
+  FaultAnalysis analysis;
+};
+
+Analysed analysed(const Subject& subject, Rank p, const std::string& keep, Rank root, bool in_place) {
   const Rank size = size_of(subject, p);
   const std::optional<Chosen> chosen = chosen_of(subject);
   if (!chosen) {
     const auto& ranks = std::get<std::vector<Schedule>>(subject);
-    require_proven(ranks);
-    return {ranks, keep_of(keep), false};
+    const bool idempotent = require_proven(ranks).idempotent;
+    return {ranks.front().id, {ranks, keep_of(keep), idempotent}};
   }
-  check_root(root, size);
-  return {*chosen->selection.algorithm, chosen->selection.collective, chosen->shape(size, 0, root, in_place),
-          keep_of(keep)};
-}
-
-std::string id_of(const Subject& subject) {
-  if (const std::optional<Chosen> chosen = chosen_of(subject)) return chosen->selection.id();
-  return std::get<std::vector<Schedule>>(subject).front().id;
+  const Selection& s = chosen->selection;
+  return {s.id(), {*s.algorithm, s.collective, chosen->shape(size, 0, root, in_place), keep_of(keep)}};
 }
 
 Failures faults(const Subject& subject, Rank p, const std::string& keep, Rank root, bool in_place,
                 std::vector<std::vector<Rank>> failed, bool ahead) {
-  const FaultAnalysis analysis = analysis_of(subject, p, keep, root, in_place);
+  const auto [id, analysis] = analysed(subject, p, keep, root, in_place);
   require(analysis.size() >= 2, "a rank may fail if another survives: p is 2 or more");
   if (failed.empty()) {
     for (Rank f = 0; f < analysis.size(); ++f) failed.push_back({f});
   }
-  Failures all{.id = id_of(subject),
+  Failures all{.id = id,
                .keep = keep,
                .p = analysis.size(),
                .rounds = analysis.rounds(),
                .blocks = analysis.blocks(),
                .failed = std::move(failed)};
-  for (std::uint32_t k = 0; k <= all.rounds; ++k) {
-    bool stopped = false;
-    for (std::size_t i = 0; i < all.failed.size() && !stopped; ++i) {
-      const FailureOutcome o = ahead ? analysis.ahead(k, all.failed[i]) : analysis.after(k, all.failed[i]);
-      all.rows.push_back({k, static_cast<std::int32_t>(i), static_cast<std::uint8_t>(o.what), o.pieces, o.copies,
-                          o.lost, o.contributed, o.needed});
-      stopped = !no_signal();
+  interruptible([&, &analysis = analysis] {
+    for (std::uint32_t k = 0; k <= all.rounds; ++k) {
+      for (std::size_t i = 0; i < all.failed.size(); ++i) {
+        const FailureOutcome o = ahead ? analysis.ahead(k, all.failed[i]) : analysis.after(k, all.failed[i]);
+        all.rows.push_back({k, static_cast<std::int32_t>(i), static_cast<std::uint8_t>(o.what), o.pieces, o.copies,
+                            o.lost, o.contributed, o.needed});
+        if (!no_signal()) throw sim::Stopped{};
+      }
     }
-    if (!stopped) continue;
-    const py::gil_scoped_acquire lock;
-    throw py::error_already_set();
-  }
+  });
   return all;
 }
 
@@ -89,34 +87,24 @@ std::vector<std::string> class_names() {
   return names;
 }
 
+py::object python_of(const Failures& f) {
+  return plain("Failures", f.id, f.keep, f.p, f.rounds, f.blocks, f.failed, array_of(f.rows));
+}
+
 }  // namespace
+
+}  // namespace circoll::python
+
+template <>
+struct pybind11::detail::type_caster<circoll::python::Failures>
+    : circoll::python::ResultCaster<circoll::python::Failures> {};
+
+namespace circoll::python {
 
 void add_failures(py::module_& module) {
   PYBIND11_NUMPY_DTYPE_EX(FailureRow, k, "k", failure, "failure", what, "class", pieces, "pieces", copies, "copies",
                           lost, "lost", contributed, "contributed", needed, "needed");
   module.attr("FAILURE_CLASSES") = py::tuple(py::cast(class_names()));
-  py::class_<Failures>(module, "Failures", "What survivors hold after each round, for each failure.")
-      .def_readonly("id", &Failures::id)
-      .def_readonly("keep", &Failures::keep)
-      .def_readonly("p", &Failures::p)
-      .def_readonly("rounds", &Failures::rounds)
-      .def_readonly("blocks", &Failures::blocks)
-      .def_readonly("failed", &Failures::failed)
-      .def_property_readonly(
-          "table", [](const Failures& f) { return array_of(f.rows); },
-          "A row for each k and failure; class is an index of FAILURE_CLASSES.")
-      .def("__repr__", [](const Failures& f) {
-        return fmt::format("<Failures {}, p = {}, keep = {}: {} failures in {} rounds>", f.id, f.p, f.keep,
-                           f.failed.size(), f.rounds);
-      });
-  py::class_<Repair>(module, "Repair", "Schedules by which survivors end a collective.")
-      .def_property_readonly("goal", [](const Repair& r) { return std::string(to_string(r.goal)); })
-      .def_readonly("why", &Repair::why)
-      .def_readonly("schedules", &Repair::ranks)
-      .def_readonly("guarantees", &Repair::guarantees)
-      .def_readonly("pieces", &Repair::pieces)
-      .def_readonly("missing", &Repair::missing)
-      .def_readonly("cost", &Repair::cost);
   module.def("faults", &faults, py::arg("what"), py::arg("p") = 0, py::arg("keep") = "buf", py::arg("root") = 0,
              py::arg("in_place") = false, py::arg("failed") = std::vector<std::vector<Rank>>{},
              py::arg("ahead") = false, py::call_guard<py::gil_scoped_release>(),
@@ -124,7 +112,8 @@ void add_failures(py::module_& module) {
   module.def(
       "repair",
       [](const Subject& subject, std::uint32_t k, const std::vector<Rank>& failed, Rank p, const std::string& keep,
-         Rank root, bool in_place) { return analysis_of(subject, p, keep, root, in_place).repair_after(k, failed); },
+         Rank root,
+         bool in_place) { return analysed(subject, p, keep, root, in_place).analysis.repair_after(k, failed); },
       py::arg("what"), py::arg("k"), py::arg("failed"), py::arg("p") = 0, py::arg("keep") = "buf", py::arg("root") = 0,
       py::arg("in_place") = false, py::call_guard<py::gil_scoped_release>(),
       "How survivors end the collective if these ranks fail after k rounds.");

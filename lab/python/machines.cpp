@@ -1,6 +1,7 @@
-// The cost model in Python: machines, networks of the simulator, and the terms of a time.
+// The cost model in Python: machines, and networks of the simulator.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
@@ -38,26 +39,13 @@ void add_machines(py::module_& module) {
       .def_readwrite("overhead_s", &Machine::overhead_s)
       .def_readwrite("node_alpha_s", &Machine::node_alpha_s)
       .def_readwrite("node_beta_s_per_byte", &Machine::node_beta_s_per_byte)
-      .def_static("read", &measured::read_machine_file, py::arg("path"), "Reads a file of circoll calibrate.")
+      .def_static(
+          "read", [](const std::filesystem::path& path) { return measured::read_machine_file(path.string()); },
+          py::arg("path"), "Reads a file of circoll calibrate.")
       .def("__repr__", [](const Machine& m) {
         return fmt::format("<Machine {}: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B>", m.name,
                            m.alpha_s * 1e6, m.beta_s_per_byte * 1e9, m.gamma_s_per_byte * 1e9);
       });
-
-  py::class_<Terms>(module, "Terms", "How often a predicted time pays each price of the machine.")
-      .def_readonly("alpha", &Terms::alpha)
-      .def_readonly("alpha_uni", &Terms::alpha_uni)
-      .def_readonly("bytes", &Terms::bytes)
-      .def_readonly("bytes_uni", &Terms::bytes_uni)
-      .def_readonly("combined", &Terms::combined)
-      .def_readonly("received", &Terms::received)
-      .def_readonly("levels", &Terms::levels)
-      .def(
-          "time_s",
-          [](const Terms& terms, const std::optional<Machine>& machine) {
-            return seconds(terms, machine_or_default(machine));
-          },
-          py::arg("machine") = py::none(), "The predicted time on a machine.");
 
   py::class_<sim::LogGops>(module, "LogGops", "The prices of one message in the simulator. Times are in seconds.")
       .def(py::init([](const py::kwargs& attributes) { return with_attributes(sim::LogGops{}, attributes); }))
@@ -66,7 +54,10 @@ void add_machines(py::module_& module) {
       .def_readwrite("gap_s", &sim::LogGops::gap_s)
       .def_readwrite("gap_s_per_byte", &sim::LogGops::gap_s_per_byte)
       .def_readwrite("overhead_s_per_byte", &sim::LogGops::overhead_s_per_byte)
-      .def_readwrite("rendezvous_from_bytes", &sim::LogGops::rendezvous_from_bytes);
+      .def_readwrite("rendezvous_from_bytes", &sim::LogGops::rendezvous_from_bytes)
+      .def_readwrite("first_byte_free", &sim::LogGops::first_byte_free)
+      .def_readwrite("exchange_factor", &sim::LogGops::exchange_factor)
+      .def_readwrite("exchange_from_bytes", &sim::LogGops::exchange_from_bytes);
 
   py::class_<sim::Network>(module, "Network", "The cluster of the simulator.")
       .def(py::init([](const std::optional<Machine>& machine, Rank cores, int ports, const py::kwargs& attributes) {
@@ -80,7 +71,8 @@ void add_machines(py::module_& module) {
       .def_readwrite("cores", &sim::Network::cores)
       .def_readwrite("group_nodes", &sim::Network::group_nodes)
       .def_readwrite("ports", &sim::Network::ports)
-      .def_readwrite("gamma_s_per_byte", &sim::Network::gamma_s_per_byte);
+      .def_readwrite("gamma_s_per_byte", &sim::Network::gamma_s_per_byte)
+      .def_readwrite("shared", &sim::Network::shared);
 }
 
 }  // namespace circoll::python

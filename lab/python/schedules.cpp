@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <pybind11/operators.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "circoll/error.hpp"
 #include "circoll/text.hpp"
@@ -87,19 +88,11 @@ std::vector<Schedule> from_text(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '<') return select::schedules_of_file(text);
   MscclSchedules read = schedules_from_msccl(text);
+  for (const Schedule& schedule : read.ranks) check_structure(schedule);
   check_one_call(read.ranks);
   // A race of the XML would be lost in schedules, whose steps are ordered by the memory that they use.
   if (read.race) throw Error(ErrorCode::refuted, read.race->to_string());
   return std::move(read.ranks);
-}
-
-std::vector<Schedule> read_file(const std::string& path) {
-  try {
-    return from_text(measured::read_file_of(path, {measured::FileKind::schedules}));
-  } catch (const Error& error) {
-    const std::string what = error.what();
-    throw Error(error.code(), what.find(path) == std::string::npos ? path + ": " + what : what);
-  }
 }
 
 template <class Write>
@@ -108,6 +101,16 @@ std::string each(const std::vector<Schedule>& ranks, Write&& write) {
   std::string text;
   for (const Schedule& schedule : ranks) text += write(schedule);
   return text;
+}
+
+/// Refuses lists in which a rank is missing or stands elsewhere: pictures and programs follow messages to their peers.
+const std::vector<Schedule>& all_ranks(const std::vector<Schedule>& ranks) {
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const Shape& shape = ranks[r].shape;
+    require(shape.size == static_cast<Rank>(ranks.size()) && shape.rank == static_cast<Rank>(r),
+            "the schedules of all ranks are needed, in the order of ranks");
+  }
+  return ranks;
 }
 
 std::string json_of(const std::vector<Schedule>& ranks) {
@@ -119,7 +122,7 @@ std::string json_of(const std::vector<Schedule>& ranks) {
 void add_forms(py::module_& module) {
   using Ranks = const std::vector<Schedule>&;
   const auto lock_free = py::call_guard<py::gil_scoped_release>();
-  module.def("read", &read_file, py::arg("path"), lock_free,
+  module.def("read", &schedules_of, py::arg("path"), lock_free,
              "The schedules of a file: Circoll's text or JSON, or XML of MSCCL.");
   module.def("parse", &from_text, py::arg("text"), lock_free, "The same of a text.");
   module.def(
@@ -127,20 +130,21 @@ void add_forms(py::module_& module) {
       py::arg("schedules"), lock_free, "Schedules in Circoll's text form.");
   module.def("to_json", &json_of, py::arg("schedules"), lock_free, "Schedules in JSON, as files have them.");
   module.def(
-      "to_msccl", [](Ranks ranks) { return to_msccl(ranks); }, py::arg("schedules"), lock_free,
+      "to_msccl", [](Ranks ranks) { return to_msccl(all_ranks(ranks)); }, py::arg("schedules"), lock_free,
       "An algorithm of MSCCL in XML.");
   module.def(
       "to_goal",
       [](Ranks ranks, Count bytes, double gamma_s_per_byte) {
         return goal_head(static_cast<Rank>(ranks.size())) +
-               each(ranks, [&](const Schedule& s) { return to_goal(s, bytes, gamma_s_per_byte * 1e9); });
+               each(all_ranks(ranks), [&](const Schedule& s) { return to_goal(s, bytes, gamma_s_per_byte * 1e9); });
       },
       py::arg("schedules"), py::arg("bytes"), py::arg("gamma_s_per_byte") = 0.0, lock_free,
       "A program in GOAL for LogGOPSim, ATLAHS and htsim.");
   module.def(
-      "to_dot", [](Ranks ranks) { return to_dot(ranks); }, py::arg("schedules"), lock_free, "A graph for Graphviz.");
+      "to_dot", [](Ranks ranks) { return to_dot(all_ranks(ranks)); }, py::arg("schedules"), lock_free,
+      "A graph for Graphviz.");
   module.def(
-      "to_svg", [](Ranks ranks) { return to_svg(ranks); }, py::arg("schedules"), lock_free,
+      "to_svg", [](Ranks ranks) { return to_svg(all_ranks(ranks)); }, py::arg("schedules"), lock_free,
       "The picture of the rounds, as circoll show draws it.");
   module.def(
       "messages",
@@ -153,6 +157,11 @@ void add_forms(py::module_& module) {
 }
 
 }  // namespace
+
+std::vector<Schedule> schedules_of(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  return naming(name, [&] { return from_text(measured::read_file_of(name, {measured::FileKind::schedules})); });
+}
 
 void add_schedules(py::module_& module) {
   PYBIND11_NUMPY_DTYPE(StepRow, kind, arrives_left, round, peer, blocks, dst, dst_ranges, left, left_ranges, right,
@@ -195,8 +204,6 @@ void add_schedules(py::module_& module) {
             return array_of(blocks_of(s, step, operand));
           },
           py::arg("step"), py::arg("operand") = "left", "The blocks of a step's operand: dst, left or right.")
-      .def("to_text", [](const Schedule& s) { return to_text(s); })
-      .def("to_json", [](const Schedule& s) { return to_json(s); })
       .def("__len__", [](const Schedule& s) { return s.steps.size(); })
       .def(py::self == py::self)
       .def("__repr__", [](const Schedule& s) {

@@ -4,7 +4,6 @@
 
 #include "circoll/error.hpp"
 #include "python/bindings.hpp"
-#include "python/simulated.hpp"
 #include "sim/programs.hpp"
 #include "sim/sim.hpp"
 
@@ -77,7 +76,7 @@ Simulation simulate(const Subject& subject, Rank p, Count bytes, Rank root, cons
                     const std::optional<sim::Network>& network, const std::string& skew, const std::string& noise,
                     std::uint64_t seed, std::vector<double> arrivals_s, const std::map<Rank, double>& slow, bool record,
                     int jobs) {
-  require(bytes >= 0 && jobs >= 1, "bytes are not negative, and jobs are positive");
+  require(bytes >= 0, "bytes are not negative");
   sim::Circumstances circumstances{.skew = sim::parse_spread(skew),
                                    .noise = sim::parse_spread(noise),
                                    .seed = seed,
@@ -137,7 +136,7 @@ void add_simulation(py::module_& module) {
              py::arg("root") = 0, py::arg("machine") = py::none(), py::arg("network") = py::none(),
              py::arg("skew") = "none", py::arg("noise") = "none", py::arg("seed") = 1,
              py::arg("arrivals_s") = std::vector<double>{}, py::arg("slow") = std::map<Rank, double>{},
-             py::arg("record") = false, py::arg("jobs") = 1, py::call_guard<py::gil_scoped_release>(),
+             py::arg("record") = false, py::arg("jobs") = 0, py::call_guard<py::gil_scoped_release>(),
              "Plays a collective event by event on a described machine.");
 }
 

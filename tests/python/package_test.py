@@ -1,5 +1,8 @@
 """The package circoll: schedules, proofs, costs, simulations, failures and errors, as Python has them."""
+import copy
 import json
+import pathlib
+import pickle
 import threading
 import time
 
@@ -72,14 +75,9 @@ def test_messages_of_all_ranks():
     assert messages[messages["round"] == 0]["source"].tolist() == [0]
 
 
-def test_one_rank_of_a_million_is_fast():
-    algorithm = circoll.algorithm("allreduce/circulant_optimal")
-    times = []
-    for _ in range(10):
-        begin = time.perf_counter()
-        schedule = algorithm.schedule(p=1 << 20, rank=12345)
-        times.append(time.perf_counter() - begin)
-    assert schedule.rounds == 40 and min(times) < 0.05
+def test_one_rank_of_a_million():
+    schedule = circoll.algorithm("allreduce/circulant_optimal").schedule(p=1 << 20, rank=12345)
+    assert schedule.rounds == 40 and len(schedule) < 200
 
 
 @pytest.mark.parametrize("form", ["json", "text", "xml"])
@@ -87,8 +85,8 @@ def test_forms_are_read_back(form, tmp_path):
     schedules = circoll.algorithm("allgather/bruck").schedules(p=5)
     path = tmp_path / f"bruck.{form}"
     circoll.write(schedules, path)
-    again = circoll.read(str(path))
-    assert circoll.verify(again).proven
+    again = circoll.read(path)
+    assert circoll.verify(again)
     if form != "xml":
         assert again == schedules
     assert circoll.parse(path.read_text()) == again
@@ -99,6 +97,15 @@ def test_other_forms_are_written():
     assert circoll.to_goal(schedules, bytes=3000).startswith("num_ranks 3")
     assert circoll.to_dot(schedules).startswith("digraph") and "<svg" in circoll.to_svg(schedules)
     assert len(json.loads(circoll.to_json(schedules))) == 3
+
+
+@pytest.mark.parametrize("write", [circoll.to_dot, circoll.to_svg, circoll.to_msccl, lambda ranks: circoll.to_goal(ranks, bytes=8), circoll.verify,
+                                   circoll.simulate, circoll.faults, circoll.execute, circoll.algorithm])
+def test_a_list_without_all_ranks_is_refused(write):
+    ring_of_4, tree_of_5 = circoll.algorithm("allreduce/ring").schedules(4), circoll.algorithm("bcast/binomial").schedules(5)
+    for ranks in (ring_of_4[2:], ring_of_4[::-1], [ring_of_4[1]] * 4, [ring_of_4[0], tree_of_5[4]]):
+        with pytest.raises(circoll.InvalidArgument, match="rank"):
+            write(ranks)
 
 
 def test_an_algorithm_of_ones_own_is_proven_ranked_and_simulated():
@@ -114,7 +121,7 @@ def test_an_algorithm_of_ones_own_is_proven_ranked_and_simulated():
 
 def test_a_refutation_is_an_object():
     verdict = circoll.verify(circoll.build("allgather/wrong", 4, wrong_ring))
-    assert not verdict and not verdict.proven
+    assert not verdict
     refutation = verdict.refutation
     assert refutation.claim and refutation.size == 4 and 0 <= refutation.rank < 4 and refutation.what
     assert refutation.what in str(refutation) and refutation.id == "allgather/wrong"
@@ -122,42 +129,17 @@ def test_a_refutation_is_an_object():
         circoll.algorithm(circoll.build("allgather/wrong", 4, wrong_ring))
 
 
-def test_every_word_of_the_builder():
-    def steps(b):
-        b.cut(2)
-        assert (b.blocks, b.segments, b.input_slots, b.output_slots) == (2, 2, 2, 2)
-        assert b.param("radix", 5) == 7
-        other = 1 - b.rank
-        scratch = b.scratch_like(b.input())
-        held = b.region(scratch)
-        b.sendrecv(other, b.input(0, 1), other, b.part(held, 0, 1))
-        b.next_round()
-        b.send(other, b.input(1, 1))
-        b.recv(other, b.region(scratch, 1, 1))
-        b.next_round(1)
-        left, right = (b.input(), held) if b.rank == 0 else (held, b.input())
-        b.reduce(b.output(), left, right)
-        assert b.round == 2 and b.step_count == 5 and len(held + held) == 4
-    schedules = circoll.build("allreduce/halves", 2, steps, radix=7)
-    verdict = circoll.verify(schedules)
-    assert verdict and schedules[0].params == {"radix": 7} and circoll.algorithm(schedules).guarantees.same_bits
+@pytest.mark.parametrize("counts", [[], [1, 2], [-1], [1, 2, 3, -4]])
+def test_a_plan_has_a_count_for_each_block(counts):
+    with pytest.raises(circoll.InvalidArgument, match="count"):
+        circoll._core._Plan(circoll.algorithm("allgather/ring").schedule(p=4, rank=0), counts)
 
 
-def test_a_builder_may_go_on_after_its_schedule():
-    builder = circoll.Builder("allgather/mine", 2, 0)
-    builder.copy(builder.output(0, 1), builder.input())
-    first = builder.finish()
-    builder.sendrecv(1, builder.input(), 1, builder.output(1, 1))
-    assert len(first) == 1 and len(builder.finish()) == 3
-    builder.take(first)
-    assert len(builder.finish()) == 1
-
-
-def test_a_part_is_embedded():
-    def with_part(b):
-        b.embed(circoll.algorithm("bcast/binomial").schedule(b.size, b.rank), recv=b.output())
-    schedules = circoll.build("bcast/embedded", 5, with_part)
-    assert circoll.verify(schedules).proven and schedules[0].rounds == 3
+@pytest.mark.parametrize("type, dtype", [("byte", "uint8"), ("bool", "bool"), ("float16", "float16"), ("long_double", "longdouble"),
+                                         ("complex64", "complex64"), ("complex_long_double", "clongdouble")])
+def test_types_are_those_of_numpy(type, dtype):
+    done = circoll.execute("allgather/ring", p=3, counts=[4], type=type)
+    assert done and done.outputs[0].dtype == dtype and (done.outputs[0] == numpy.concatenate(done.inputs)).all()
 
 
 @pytest.mark.parametrize("threads", [False, True])
@@ -173,7 +155,7 @@ def test_executions_are_compared_with_the_definition(threads):
 
 
 def test_a_plan_has_the_elements_of_steps():
-    plan = circoll.Plan(circoll.algorithm("allgather/ring").schedule(p=3, rank=0), [10])
+    plan = circoll._core._Plan(circoll.algorithm("allgather/ring").schedule(p=3, rank=0), [10])
     sends = plan.steps[plan.steps["kind"] == circoll.StepKind.send]
     pieces = [plan.pieces[step["first"]:step["first"] + step["length"]] for step in sends]
     assert [piece["count"].sum() for piece in pieces] == [10, 10]
@@ -186,6 +168,7 @@ def test_a_plan_has_the_elements_of_steps():
 def test_ranges_of_p():
     proof = circoll.verify_range("bcast/circulant_pipelined", range(1, 9), all_roots=True, segments=[1, 3])
     assert proof.refutation is None and proof.instances >= sum(2 * p for p in range(1, 9))
+    assert circoll.verify_range("bcast/circulant_pipelined", range(1, 9), all_roots=True, segments=(s for s in (1, 3))) == proof
     with pytest.raises(circoll.InvalidArgument):
         circoll.verify_range("bcast/binomial", [])
 
@@ -197,7 +180,7 @@ def test_rankings_agree_with_times():
     assert [one.time_s for one in served] == sorted(one.time_s for one in served) and len(served) > 5
     best = served[0]
     assert best.algorithm.time_s(12, 1 << 20, machine) == pytest.approx(best.time_s)
-    assert best.terms.time_s(machine) == pytest.approx(best.time_s)
+    assert best.algorithm.terms(12, 1 << 20, machine) == best.terms
     assert any(one.unmet_need for one in circoll.rank("allreduce", 12, 8, op="sum"))
 
 
@@ -225,6 +208,43 @@ def test_simulations_have_times_of_ranks():
     assert circoll.simulate("bcast/binomial", p=4, network=network).time_s > 2
     with pytest.raises(circoll.InvalidArgument):
         _ = circoll.simulate("bcast/binomial", p=4).steps
+
+
+def test_costs_reach_the_size_that_was_asked_for():
+    assert circoll.costs("bcast", 4, most_bytes=1000)["sizes"][-2:] == [861, 1000]
+    assert circoll.costs("bcast", 4, most_bytes=1024)["sizes"][-2:] == [861, 1024]
+
+
+def test_results_compare_copy_and_pickle():
+    for value in (circoll.algorithm("allreduce/ring").needs, circoll.algorithm("allreduce/ring").cost(8), circoll.verify("allreduce/ring", 4),
+                  circoll.verify(circoll.build("allgather/wrong", 4, wrong_ring)), circoll.verify_range("bcast/binomial", [4])):
+        assert pickle.loads(pickle.dumps(value)) == value and copy.copy(value) == value
+    assert circoll.rank("bcast", 8, 1024) == circoll.rank("bcast", 8, 1024)
+    assert circoll.explain("bcast", 8, 1024) == circoll.explain("bcast", 8, 1024)
+    assert len({circoll.algorithm("bcast/binomial"), circoll.algorithm("bcast/binomial"), circoll.algorithm("bcast/linear")}) == 2
+
+
+def test_a_file_of_schedules_is_read_at_each_call(tmp_path):
+    file = tmp_path / "mine.json"
+    circoll.write(circoll.build("allgather/mine", 4, ring), file)
+    for name in (f"file:{file}", f"allgather/file:{file}"):
+        assert circoll.verify(name, p=4).messages == 12 and circoll.algorithm(name).needs.only_size == 4
+    with pytest.raises(circoll.InvalidArgument, match="schedules of another collective than bcast"):
+        circoll.verify(f"bcast/file:{file}", p=4)
+    circoll.write(circoll.build("allgather/mine", 5, ring), file)
+    assert circoll.verify(f"file:{file}", p=5).messages == 20 and circoll.simulate(f"file:{file}", p=5).messages == 20
+    circoll.write(circoll.build("allgather/mine", 4, wrong_ring), file)
+    with pytest.raises(circoll.Refuted, match="mine.json"):
+        circoll.verify(f"file:{file}", p=4)
+
+
+def test_schedules_for_idempotent_operators_are_analysed(tool, tmp_path):
+    schedules = circoll.algorithm("allreduce/circulant_idempotent").schedules(6)
+    assert circoll.faults(schedules).table.tolist() == circoll.faults("allreduce/circulant_idempotent", p=6).table.tolist()
+    assert circoll.repair(schedules, 1, [2], keep="keep").goal == circoll.repair("allreduce/circulant_idempotent", 1, [2], p=6, keep="keep").goal
+    circoll.write(schedules, tmp_path / "six.json")
+    of_file, of_name = (json.loads(tool("faults", *words, "--json")[1])["failures"] for words in (["six.json"], ["allreduce/circulant_idempotent", "-p", 6]))
+    assert of_file == of_name
 
 
 def test_traffic_on_a_torus():
@@ -257,6 +277,14 @@ def test_failures_and_a_repair():
     (circoll.Error, "keep is", lambda: circoll.faults("allreduce/ring", p=4, keep="all")),
     (ValueError, "", lambda: circoll.simulate("allreduce/ring", p=4, bytes=-1)),
     (circoll.UnknownName, "no type", lambda: circoll.execute("allreduce/ring", p=4, type="real")),
+    (circoll.Unsupported, "NumPy has no type for '2int'", lambda: circoll.execute("allreduce/ring", p=4, type="2int", op="minloc")),
+    (circoll.Unsupported, "NumPy has no type for 'logical'", lambda: circoll.execute("bcast/binomial", p=4, type="logical")),
+    (circoll.InvalidArgument, "rank 4", lambda: circoll.algorithm("allreduce/ring").schedule(4, 4)),
+    (circoll.InvalidArgument, "root -1", lambda: circoll.algorithm("bcast/binomial").schedules(4, root=-1)),
+    (circoll.InvalidArgument, "none/such", lambda: circoll.Machine.read(pathlib.Path("/none/such"))),
+    (circoll.InvalidArgument, "jobs", lambda: circoll.simulate("allreduce/ring", p=4, jobs=-1)),
+    (circoll.InvalidArgument, "count", lambda: circoll.execute("allreduce/ring", p=4, counts=[])),
+    (circoll.InvalidArgument, "count", lambda: circoll.execute("allgatherv/ring", p=4, counts=[1, 2])),
     (circoll.Unsupported, "circulant_idempotent", lambda: circoll.execute("allreduce/circulant_idempotent", p=4)),
     (circoll.InvalidArgument, "counts are not negative", lambda: circoll.execute("allreduce/ring", p=4, counts=[-1])),
     (circoll.InvalidArgument, "no schedules", lambda: circoll.to_json([])),
@@ -290,17 +318,6 @@ def test_long_calls_let_other_threads_go_on():
         done.set()
         thread.join()
     assert inside > 2, f"{inside} turns in {passed:.3f} s"
-
-
-def test_ctrl_c_ends_a_simulation():
-    import _thread
-    timer = threading.Timer(0.3, _thread.interrupt_main)
-    timer.start()
-    begin = time.perf_counter()
-    with pytest.raises(KeyboardInterrupt):
-        for _ in range(1000):
-            circoll.simulate("alltoall/pairwise", p=512, bytes=1 << 16)
-    assert time.perf_counter() - begin < 30
 
 
 def test_measurements_are_a_data_frame(tmp_path):
