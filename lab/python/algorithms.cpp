@@ -1,6 +1,5 @@
 // Algorithms in Python: what they declare, their costs and schedules, rankings, and the choices of policies.
 #include <fmt/format.h>
-#include <pybind11/operators.h>
 #include <pybind11/stl.h>
 
 #include "circoll/collectives.hpp"
@@ -102,7 +101,8 @@ void add_algorithm(py::module_& module) {
           },
           py::arg("p"), py::arg("root") = 0, py::arg("in_place") = false, py::call_guard<py::gil_scoped_release>(),
           "The schedules of all ranks.")
-      .def(py::self == py::self)
+      .def(
+          "__eq__", [](const Chosen& a, const Chosen& b) { return a == b; }, py::is_operator())
       .def("__hash__", [](const Chosen& c) { return py::hash(py::str(c.selection.id())); })
       .def("__str__",
            [](const Chosen& c) { return fmt::format("{}/{}", to_string(c.selection.collective), c.selection.text()); })
@@ -119,6 +119,7 @@ void add_algorithms(py::module_& module) {
       "collectives",
       [] {
         std::vector<std::string> names;
+        names.reserve(all_collectives.size());
         for (const Collective c : all_collectives) names.emplace_back(to_string(c));
         return names;
       },

@@ -69,7 +69,7 @@ auto naming(const std::string& path, Read&& read) {
 [[nodiscard]] Op operator_of(std::string_view name);
 [[nodiscard]] Type type_of(std::string_view name);
 /// The properties of an operator by its name; those of all operators together if the collective has none.
-[[nodiscard]] OperatorTraits traits_of(Collective collective, std::string_view op);
+[[nodiscard]] OperatorTraits traits_of(Collective collective, std::string_view name);
 /// Throws Error(invalid_argument) unless the root is a rank.
 void check_root(Rank root, Rank p);
 /// The machine given, or the default one.

@@ -121,6 +121,7 @@ Execution execute(const Subject& subject, Rank p, std::vector<Count> counts, con
 std::vector<py::array> arrays_of(const Execution& execution, const std::vector<std::vector<std::byte>>& ranks) {
   const py::dtype dtype(execution.dtype);
   std::vector<py::array> arrays;
+  arrays.reserve(ranks.size());
   for (const std::vector<std::byte>& bytes : ranks)
     arrays.emplace_back(dtype, static_cast<py::ssize_t>(bytes.size() / extent_bytes(execution.job.type)), bytes.data());
   return arrays;

@@ -1,6 +1,5 @@
 // Schedules in Python: steps, messages and blocks as NumPy arrays, and the forms that files have.
 #include <fmt/format.h>
-#include <pybind11/operators.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -205,7 +204,8 @@ void add_schedules(py::module_& module) {
           },
           py::arg("step"), py::arg("operand") = "left", "The blocks of a step's operand: dst, left or right.")
       .def("__len__", [](const Schedule& s) { return s.steps.size(); })
-      .def(py::self == py::self)
+      .def(
+          "__eq__", [](const Schedule& a, const Schedule& b) { return a == b; }, py::is_operator())
       .def("__repr__", [](const Schedule& s) {
         return fmt::format("<Schedule {}, rank {} of {}: {} rounds, {} steps>", s.id, s.shape.rank, s.shape.size,
                            s.rounds, s.steps.size());
