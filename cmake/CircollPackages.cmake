@@ -36,6 +36,7 @@ circoll_package(doc circoll-doc doc "" "collective communication for MPI: docume
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DOC_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "python3-matplotlib")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "libopenmpi-dev, libmpich-dev")
 if("openmpi" IN_LIST circoll_built_mpis)
   circoll_package(openmpi circoll-openmpi science "${circoll_same_version}, openmpi-bin"

@@ -61,6 +61,17 @@ std::int64_t Builder::param(std::string_view name, std::int64_t fallback) const 
 
 namespace {
 
+const Buffer& buffer_of(const Schedule& schedule, std::int32_t number) {
+  require(number >= 0 && static_cast<std::size_t>(number) < schedule.buffers.size(), "no such buffer");
+  return schedule.buffers[static_cast<std::size_t>(number)];
+}
+/// The buffer in which a range begins.
+const Buffer& buffer_of(const Schedule& schedule, const Range& range) {
+  const Buffer& buffer = buffer_of(schedule, range.buffer);
+  require(range.first >= 0 && range.first < buffer.slots, "a range is outside its buffer");
+  return buffer;
+}
+
 /// Slots [first, first + count) of a stretch of `length` slots from `offset` of a buffer, cyclic within the stretch.
 Region stretch(std::int32_t buffer, Slot offset, Slot length, Slot first, Slot count, Slot slots) {
   if (count == 0) return {};
@@ -97,6 +108,10 @@ std::int32_t Builder::add_buffer(Buffer buffer) {
     buffer.first_block = 0;
     buffer.stride = std::min<std::int64_t>(buffer.stride, 1);
   }
+  require(buffer.slots >= 0 && buffer.first_block >= 0 && buffer.stride >= 0,
+          "slots, first block and stride of a buffer are not negative");
+  require(std::ranges::all_of(buffer.list, [&](Block block) { return block >= 0 && block < blocks; }),
+          "a buffer lists blocks that there are");
   schedule_.buffers.push_back(std::move(buffer));
   return number;
 }
@@ -110,13 +125,13 @@ std::int32_t Builder::scratch(std::vector<Block> blocks) {
 }
 std::int32_t Builder::view(std::int32_t of, Slot slots, Block first_block, std::int64_t stride) {
   require(of >= first_scratch_buffer, "only scratch buffers have views");
-  const std::int32_t storage = schedule_.buffers.at(static_cast<std::size_t>(of)).storage;
+  const std::int32_t storage = buffer_of(schedule_, of).storage;
   return add_buffer({.slots = slots, .first_block = first_block, .stride = stride, .storage = storage});
 }
 std::int32_t Builder::view(std::int32_t of, std::vector<Block> blocks) {
-  const std::int32_t number = view(of, static_cast<Slot>(blocks.size()), 0);
-  schedule_.buffers.back().list = std::move(blocks);
-  return number;
+  require(of >= first_scratch_buffer, "only scratch buffers have views");
+  const auto slots = static_cast<Slot>(blocks.size());
+  return add_buffer({.slots = slots, .list = std::move(blocks), .storage = buffer_of(schedule_, of).storage});
 }
 
 Buffer Builder::buffer_like(const Region& like) const {
@@ -131,7 +146,7 @@ Buffer Builder::buffer_like(const Region& like) const {
   Block next = -1;
   Block first = -1;
   for (const Range& range : ranges) {
-    const Buffer& b = schedule_.buffers[static_cast<std::size_t>(range.buffer)];
+    const Buffer& b = buffer_of(schedule_, range);
     const bool wraps = range.first + range.count > b.slots;
     const bool steady = b.list.empty() && (!wraps || b.slots * b.stride == blocks || b.stride == 0);
     if (range.count > 1) {
@@ -165,19 +180,18 @@ std::int32_t Builder::scratch_like(const Region& like) { return add_buffer(buffe
 std::int32_t Builder::view_like(std::int32_t of, const Region& like) {
   require(of >= first_scratch_buffer, "only scratch buffers have views");
   Buffer buffer = buffer_like(like);
-  buffer.storage = schedule_.buffers.at(static_cast<std::size_t>(of)).storage;
+  buffer.storage = buffer_of(schedule_, of).storage;
   return add_buffer(std::move(buffer));
 }
 
-Region Builder::region(std::int32_t buffer) const {
-  return region(buffer, 0, schedule_.buffers.at(static_cast<std::size_t>(buffer)).slots);
-}
+Region Builder::region(std::int32_t buffer) const { return region(buffer, 0, buffer_of(schedule_, buffer).slots); }
 Region Builder::region(std::int32_t buffer, Slot first, Slot count) const {
-  const Slot slots = schedule_.buffers.at(static_cast<std::size_t>(buffer)).slots;
+  const Slot slots = buffer_of(schedule_, buffer).slots;
   return stretch(buffer, 0, slots, first, count, slots);
 }
 
 Region Builder::part(const Region& of, std::int64_t first, std::int64_t count) const {
+  require(first >= 0 && count >= 0, "the beginning and the length of a part are not negative");
   Region result;
   for (const Range& range : of.ranges()) {
     if (count == 0) break;
@@ -186,7 +200,7 @@ Region Builder::part(const Region& of, std::int64_t first, std::int64_t count) c
       continue;
     }
     const std::int64_t taken = std::min(count, range.count - first);
-    const Slot slots = schedule_.buffers[static_cast<std::size_t>(range.buffer)].slots;
+    const Slot slots = buffer_of(schedule_, range).slots;
     result.append(Range{range.buffer, (range.first + first) % slots, taken});
     count -= taken;
     first = 0;
@@ -198,9 +212,7 @@ Region Builder::part(const Region& of, std::int64_t first, std::int64_t count) c
 Operand Builder::store(const Region& region) {
   const auto offset = static_cast<std::uint32_t>(schedule_.ranges.size());
   for (Range range : region.ranges()) {
-    require(range.buffer >= 0 && static_cast<std::size_t>(range.buffer) < schedule_.buffers.size(), "no such buffer");
-    const Slot slots = schedule_.buffers[static_cast<std::size_t>(range.buffer)].slots;
-    require(range.first >= 0 && range.first < slots, "a range is outside its buffer");
+    const Slot slots = buffer_of(schedule_, range).slots;
     // Adjacent ranges that were merged may go round the buffer more than once.
     for (; range.count > slots; range.count -= slots) schedule_.ranges.push_back({range.buffer, range.first, slots});
     schedule_.ranges.push_back(range);
@@ -272,6 +284,8 @@ void Builder::embed(const Schedule& part, const Embedding& where) {
   require(
       where.send.count() == part.buffers[send_buffer].slots && where.recv.count() == part.buffers[recv_buffer].slots,
       "an embedding gives a place to every slot of the part's buffers");
+  require(where.ranks.empty() || where.ranks.size() == static_cast<std::size_t>(part.shape.size),
+          "an embedding gives a rank to every rank of the part, or to none");
   const auto block_here = [&](Block block) { return (where.first_block + block * where.block_stride) % outer_blocks; };
 
   // Scratch buffers keep their numbers, shifted; a progression that the block map would bend becomes a list.

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "chart.hpp"
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
@@ -11,6 +12,7 @@
 #include "facts/text.hpp"
 #include "measured/file_kind.hpp"
 #include "options/ranges.hpp"
+#include "process.hpp"
 #include "schedule_file.hpp"
 #include "show/picture.hpp"
 
@@ -23,6 +25,7 @@ struct FaultsOptions {
   std::string round = "all";
   std::string keep = "buf";
   std::string picture;
+  std::string plot;  ///< a chart of the failures; empty: none
   std::string machine_file;
   Count bytes = 1 << 20;
   FailureRequest request{};
@@ -62,15 +65,16 @@ void read_failures(FaultsOptions& o) {
 }
 
 void rank_algorithms_of(const FaultsOptions& o, Collective collective) {
-  if (o.failed != "all" || o.round != "all" || !o.picture.empty() || o.request.orders || o.repair)
+  if (o.failed != "all" || o.round != "all" || !o.picture.empty() || !o.plot.empty() || o.request.orders || o.repair)
     misuse(
-        "--failed, --round, --orders, --repair and --picture are about one algorithm: name it, as in "
+        "--failed, --round, --orders, --repair, --picture and --plot are about one algorithm: name it, as in "
         "allreduce/ring");
   const std::vector<LossSummary> ranking = rank_by_losses(collective, o.request);
   print(o.json ? losses_json(collective, o.request, ranking) : losses_table(collective, o.request, ranking));
 }
 
 void repairs(const FaultsOptions& o) {
+  if (!o.plot.empty()) misuse("--plot draws failures: leave out --repair, whose messages --picture draws");
   if (o.request.orders || o.request.ahead) misuse("--repair is about the ends of rounds: without --orders and --ahead");
   const Machine machine = o.machine_file.empty() ? default_machine() : measured::read_machine_file(o.machine_file);
   const std::vector<WayOn> ways = find_ways_on(o.request, o.bytes, machine);
@@ -94,7 +98,9 @@ void faults(FaultsOptions& o) {
   FailureRequest& request = o.request;
   const bool from_file = names_file(o.what);
   if (from_file) {
-    request.schedules = read_proven_file(o.what).file.ranks;
+    ProvenFile proven = read_proven_file(o.what);
+    request.idempotent = proven.proof.claims.needs.idempotent;
+    request.schedules = std::move(proven.file.ranks);
     const Schedule& first = request.schedules.front();
     request.size = first.shape.size;
     request.root = first.shape.root;
@@ -118,8 +124,11 @@ void faults(FaultsOptions& o) {
     return;
   }
   if (!o.picture.empty()) misuse("--picture draws a repair: give --repair");
+  const Interruptible interruptible;
+  const std::optional<Chart> chart = chart_for(o.plot);
   const Failures failures = find_failures(request);
   print(o.json ? failures_json(request, failures) : failures_table(request, failures));
+  if (chart) chart->draw_json(failures_json(request, failures));
 }
 
 /// The name of a picture ends in .svg, as that is what is written.
@@ -168,6 +177,7 @@ void add_faults(CLI::App& app, Context& /*context*/) {
   command->add_option("--picture", options->picture, "With --repair: write an SVG of the messages of one repair")
       ->type_name("FILE.svg")
       ->check(svg_file());
+  add_plot_option(*command, options->plot);
   command->add_flag("--page", options->page, "Print the page of all failures, in Markdown");
   command->footer(
       "Classes: FULL all contributions can be put together, SURV the survivors' alone, BOTH either, MIX each block "
@@ -179,6 +189,7 @@ void add_faults(CLI::App& app, Context& /*context*/) {
       "  circoll faults allreduce/binomial -p 7 --orders\n"
       "  circoll faults allreduce -p 8\n"
       "  circoll faults allreduce/ring -p 16 --json > ring.json\n"
+      "  circoll faults allreduce/ring -p 16 --plot ring.svg\n"
       "  circoll faults allreduce/circulant_optimal -p 8 --failed 5 --keep keep --repair");
   command->callback([options, command] {
     refuse_for_file(options->what, *command, {"--ranks", "--root", "--in-place"});

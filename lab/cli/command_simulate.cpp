@@ -51,6 +51,30 @@ struct Subject {
   std::vector<Schedule> schedules{};
 };
 
+/// The most ranks of a chart of steps: of more, bars would be thinner than a pixel.
+constexpr Rank most_charted = 512;
+
+/// Prints the result as JSON or text, and draws the chart that was asked for.
+void show(const SimulateOptions& o, const ordered_json& json, const std::string& text) {
+  print(o.json ? json.dump(2) + "\n" : text);
+  if (o.chart) o.chart->draw_json(json.dump());
+}
+
+/// [rank, step, kind, begin, end] of each step that was played, as charts have them.
+ordered_json steps_as_json(const sim::Ranks& ranks, const sim::SimulatedRun& outcome) {
+  ordered_json steps = ordered_json::array();
+  for (Rank rank = 0; rank < ranks.size(); ++rank) {
+    const std::size_t first = outcome.first_step[static_cast<std::size_t>(rank)];
+    const std::size_t last = outcome.first_step[static_cast<std::size_t>(rank) + 1];
+    for (std::size_t i = first; i < last; ++i) {
+      const auto step = static_cast<StepIndex>(i - first);
+      steps.push_back({rank, step, static_cast<int>(sim::kind_of(ranks, rank, step)), outcome.played[i].begin_s,
+                       outcome.played[i].end_s});
+    }
+  }
+  return steps;
+}
+
 /// One algorithm on a network with a shape, read round by round.
 void read_one(const SimulateOptions& o, const Scene& scene, const sim::Ranks& ranks, ordered_json json,
               std::string text) {
@@ -62,7 +86,7 @@ void read_one(const SimulateOptions& o, const Scene& scene, const sim::Ranks& ra
   add_contention(json, contention, *scene.fabric);
   text += "  on " + network_in_words(o, *scene.fabric) + "\n";
   text += contention_in_words(contention, *scene.fabric, 24);
-  print(o.json ? json.dump(2) + "\n" : text);
+  show(o, json, text);
 }
 
 /// One algorithm, one p, one size: all that can be said of it.
@@ -70,6 +94,8 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
   const Rank p = o.sizes.front();
   const Count bytes = o.bytes.front();
   const Scene scene = for_size(base, o, p);
+  if (o.chart && !scene.fabric && p > most_charted)
+    misuse(fmt::format("a chart of steps has at most {} ranks; --topology draws rounds of more", most_charted));
   const bool from_file = !subject.schedules.empty();
   const Selection selection = from_file ? Selection{} : completed_for(subject.selection, p, bytes, scene);
   const std::string name = from_file ? subject.schedules.front().id : with_params(selection);
@@ -85,7 +111,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
       fmt::format("{}  p = {}, m = {}\n  {} messages, {}\n", name, p, readable_bytes(bytes), ranks.messages(),
                   ranks.programs() == 1 ? "all ranks do the same" : fmt::format("{} kinds of ranks", ranks.programs()));
   if (scene.fabric) return read_one(o, scene, ranks, std::move(json), std::move(text));
-  const bool record = o.path || !o.trace.empty() || (!o.shared && ranks.steps() <= most_recorded);
+  const bool record = o.path || o.chart || !o.trace.empty() || (!o.shared && ranks.steps() <= most_recorded);
   const sim::SimulatedRun outcome = play_once(ranks, bytes, scene, record);
   if (!o.trace.empty()) write_file(o.trace, trace_of(ranks, outcome, bytes, name));
   json["events"] = outcome.events;
@@ -110,6 +136,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
     text += slack_in_words(outcome);
     json["idle_mean_s"] = mean;
     json["idle_most_s"] = most;
+    if (o.chart) json["steps"] = steps_as_json(ranks, outcome);
     json["path"] = ordered_json::array();
     for (const sim::PathStep& step : critical_path(outcome)) {
       json["path"].push_back({{"rank", step.rank},
@@ -148,7 +175,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
     text += "stopped: what stands here is a part\n";
     context.exit_code = exit_failure;
   }
-  print(o.json ? json.dump(2) + "\n" : text);
+  show(o, json, text);
 }
 
 /// An algorithm's time in a table.
@@ -236,7 +263,7 @@ void simulate_table(const SimulateOptions& o, const Scene& base, const std::vect
     context.exit_code = exit_failure;
   }
   if (!crossovers.empty()) text += "crossovers, as far as the sizes tell\n" + crossovers;
-  print(o.json ? json.dump(2) + "\n" : text);
+  show(o, json, text);
 }
 
 void simulate_file(SimulateOptions o, Context& context) {
@@ -256,6 +283,7 @@ void simulate_file(SimulateOptions o, Context& context) {
 void run(SimulateOptions o, Context& context) {
   const Interruptible interruptible;
   check_network_options(o);
+  o.chart = chart_for(o.plot);
   if (names_file(o.what) && o.files.empty()) return simulate_file(std::move(o), context);
   const auto collective = collective_from_string(o.what);
   std::vector<Selection> given;
@@ -331,6 +359,7 @@ void add_simulate(CLI::App& app, Context& context) {
   command->add_option("--jobs", o.jobs, "Threads that generate schedules (default: one per core)")
       ->check(options::at_least(0));
   command->add_option("--trace", o.trace, "Write a trace for Perfetto")->type_name("FILE.json");
+  add_plot_option(*command, o.plot);
   command->add_flag("--path", o.path, "The critical path and idle times also of more than a million steps");
   command->add_flag("--what-if", o.what_if, "Also with half the latency, twice the bandwidth, a slow rank, and so on");
   command->add_flag("--json", o.json, "As JSON");
@@ -340,6 +369,7 @@ void add_simulate(CLI::App& app, Context& context) {
       "  circoll simulate allreduce/circulant -p 1Mi --bytes 8\n"
       "  circoll simulate bcast/binomial -p 24 --bytes 64Ki --what-if\n"
       "  circoll simulate allreduce -p 64,1000 --bytes 8,1Ki,1Mi\n"
+      "  circoll simulate bcast/binomial -p 24 --bytes 64Ki --plot steps.svg\n"
       "  circoll simulate bcast mine.json --bytes 8,64Ki,1Mi\n"
       "  circoll simulate reduce/chain -p 16 --bytes 1Mi --skew exponential:20us --seeds 100 --json\n"
       "  circoll simulate allreduce -p 256 --bytes 1Mi --cores 4 --topology fat_tree:nodes=64,leaves=8,spines=4\n"

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 
 os.environ["CIRCOLL_PROFILE"] = "off"  # "auto" is the model's choice here, whatever this machine's owner has tuned
@@ -23,6 +24,12 @@ def find_build(*presets, program="bin/circoll-bench.openmpi"):
     """The first tree of a preset that has the program, else the first one's."""
     builds = [ROOT / "build" / preset for preset in presets]
     return next((build for build in builds if (build / program).exists()), builds[0])
+
+
+def draw(circoll, output, *words):
+    """Draws a chart by circoll plot. An experiment without matplotlib says so, and has its numbers."""
+    done = subprocess.run([str(word) for word in (circoll, "plot", *words, "-o", output)], capture_output=True, text=True, check=False)
+    say(done.stdout.strip() or done.stderr.strip())
 
 
 def geometric_mean(ratios):

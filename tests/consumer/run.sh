@@ -101,5 +101,9 @@ if [ -x "$prefix/bin/circoll" ]; then
     "$prefix/bin/circoll" explain allreduce -p 8 --bytes 1Mi >/dev/null
   "$prefix/bin/circoll" explore allreduce/ring -p 4 -o "$scratch/explorer.html"
   grep -q 'content="id=allreduce/ring&amp;p=4"' "$scratch/explorer.html"
+  if /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
+    "$prefix/bin/circoll" cost bcast -p 4 --plot "$scratch/costs.svg"
+    grep -q '<svg' "$scratch/costs.svg"
+  fi
 fi
 echo "-- ok"

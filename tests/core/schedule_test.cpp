@@ -65,6 +65,28 @@ TEST(Builder, RefusesMisuse) {
   EXPECT_THROW(Builder("x", Collective::allreduce, {.size = 3, .rank = 3}), Error);
 }
 
+TEST(Builder, RefusesBuffersAndRanksThatItHasNot) {
+  Builder other("x", Collective::allgather, {.size = 9, .rank = 0});
+  const Region scratch = other.region(other.scratch(2, 0));
+  const Region behind = other.output(8, 1);
+  Builder b("x", Collective::allgather, {.size = 5, .rank = 1});
+  EXPECT_THROW((void)b.region(2), Error);
+  EXPECT_THROW((void)b.region(-1), Error);
+  for (const Region& region : {scratch, behind}) {
+    EXPECT_THROW((void)b.part(region, 0, 1), Error);
+    EXPECT_THROW((void)b.scratch_like(region), Error);
+    EXPECT_THROW(b.send(2, region), Error);
+  }
+  EXPECT_THROW((void)b.part(b.output(), -1, 1), Error);
+  EXPECT_THROW((void)b.scratch(2, -3), Error);
+  EXPECT_THROW((void)b.scratch(std::vector<Block>{0, 5}), Error);
+  const std::int32_t own = b.scratch(1, 0);
+  EXPECT_THROW((void)b.view(own, std::vector<Block>{5}), Error);
+  EXPECT_THROW((void)b.view(own + 1, 1, 0), Error);
+  const Schedule part = std::move(other).finish();
+  EXPECT_THROW(b.embed(part, {.ranks = {0, 1}, .send = b.input(), .recv = b.output() + b.output(0, 4)}), Error);
+}
+
 TEST(Builder, ScratchLikeAProgressionNeedsNoList) {
   Builder b("x", Collective::allgather, {.size = 8, .rank = 2});
   const std::int32_t s = b.scratch_like(b.output(6, 4));

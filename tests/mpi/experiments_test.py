@@ -51,6 +51,7 @@ with tempfile.TemporaryDirectory() as name:
         expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), f"{testbed}: two collectives, two sizes, twice; all correct")
         expect(len(rows_of(node / f"{testbed}.json")) == 8, f"{testbed}: launches put together")
         expect((node / f"{testbed}.json").exists() and (node / f"{testbed}.rules.json").exists(), f"{testbed}: numbers, and rules")
+        expect("<svg" in (node / f"node_{testbed}.svg").read_text(encoding="utf-8"), f"{testbed}: a chart")
     expect(text.count("\n| all | ") == 4, "the means of all collectives in each table")
     manycore = pathlib.Path(name) / "manycore"
     text = run("manycore", manycore, "--ranks", "2 4096", "--launches", 1, "--minutes", 0.05)
@@ -84,6 +85,7 @@ with tempfile.TemporaryDirectory() as name:
     if namespaces_are_permitted():
         text = run("netbed", netbed, "--testbeds", "4x4", "--collectives", "allreduce,bcast", "--bytes", "8,4096", "--no-verify")
         expect("Geometric means" in text and (netbed / "4x4.json").exists(), "a table and the numbers of the network")
+        expect("<svg" in (netbed / "netbed_4x4.svg").read_text(encoding="utf-8"), "a chart of the network")
         rows = rows_of(netbed / "4x4.1.json")
         expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), "all correct on the network")
         native = pathlib.Path(name) / "native"

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "chart.hpp"
 #include "circoll/error.hpp"
 #include "circoll/model.hpp"
 #include "circoll/ops.hpp"
@@ -14,6 +15,7 @@
 #include "facts/text.hpp"
 #include "measured/file_kind.hpp"
 #include "options/ranges.hpp"
+#include "process.hpp"
 #include "schedule_file.hpp"
 #include "show/values_json.hpp"
 
@@ -34,6 +36,7 @@ struct CostOptions {
   bool json = false;
   bool page = false;
   bool sizes = false;
+  std::string plot;  ///< a chart of the sizes; empty: none
 };
 
 OperatorTraits traits_of(const std::string& name) {
@@ -162,6 +165,8 @@ void price_sizes(const CostOptions& o, Collective collective) {
   const OperatorTraits op = is_reducing(collective) ? traits_of(o.op) : OperatorTraits{true, true};
   const SizesRequest request{
       .collective = collective, .p = o.size, .root = o.root, .most_bytes = o.bytes, .op = op, .machine = o.machine};
+  const Interruptible interruptible;
+  const std::optional<Chart> chart = chart_for(o.plot);
   const std::vector<Crossover> changes = crossovers(request);
   if (!o.json) {
     const std::string first(
@@ -173,7 +178,7 @@ void price_sizes(const CostOptions& o, Collective collective) {
     for (const Crossover& change : changes)
       text += fmt::format("  from {:>10}  {}\n", readable_bytes(change.bytes), change.to->name);
     print(text);
-    return;
+    if (!chart) return;
   }
   ordered_json result = call_as_json(o);
   result["collective"] = to_string(collective);
@@ -184,7 +189,8 @@ void price_sizes(const CostOptions& o, Collective collective) {
   result["crossovers"] = ordered_json::array();
   for (const Crossover& change : changes)
     result["crossovers"].push_back({{"bytes", change.bytes}, {"from", change.from->name}, {"to", change.to->name}});
-  print(result.dump(2) + "\n");
+  if (o.json) print(result.dump(2) + "\n");
+  if (chart) chart->draw_json(result.dump());
 }
 
 void cost(const CostOptions& o) {
@@ -199,11 +205,11 @@ void cost(const CostOptions& o) {
   const auto collective = collective_from_string(o.what);
   const Collective priced = collective ? *collective : parse_selection(o.what).collective;
   check_root(o.root, o.size, priced);
-  if (o.sizes) {
+  if (o.sizes || !o.plot.empty()) {
     if (!collective)
-      throw Error(ErrorCode::invalid_argument, "--sizes compares the algorithms of a collective: name it");
+      throw Error(ErrorCode::invalid_argument, "--sizes and --plot compare the algorithms of a collective: name it");
     if (o.bytes < 1024)
-      throw Error(ErrorCode::invalid_argument, "--sizes needs --bytes of 1Ki or more: the largest size");
+      throw Error(ErrorCode::invalid_argument, "--sizes and --plot need --bytes of 1Ki or more: the largest size");
     price_sizes(o, *collective);
   } else if (collective) {
     rank(o, *collective);
@@ -248,6 +254,7 @@ void add_cost(CLI::App& app, Context& /*context*/) {
       "--sizes", options->sizes,
       "The fastest algorithms of a collective, from 8 bytes to --bytes; with --json the times of all, four "
       "sizes per doubling");
+  add_plot_option(*command, options->plot);
   command->add_flag("--page", options->page,
                     "Print a page in Markdown: all formulas, counted costs, and printed formulas");
   command->footer(
@@ -256,9 +263,10 @@ void add_cost(CLI::App& app, Context& /*context*/) {
       "Examples:\n"
       "  circoll cost allreduce/rabenseifner -p 12 --bytes 1Mi\n"
       "  circoll cost bcast -p 48 --bytes 64Ki --alpha 1e-6 --beta 1e-10 --f-alpha 0.7 --f-beta 0.8\n"
-      "  circoll cost allreduce -p 36 --bytes 64Mi --sizes --json > times.json");
+      "  circoll cost allreduce -p 36 --bytes 64Mi --sizes --json > times.json\n"
+      "  circoll cost allreduce -p 36 --bytes 64Mi --plot times.svg");
   command->callback([options, command] {
-    refuse_for_file(options->what, *command, {"--ranks", "--root", "--sizes"});
+    refuse_for_file(options->what, *command, {"--ranks", "--root", "--sizes", "--plot"});
     if (!options->machine_file.empty()) options->machine = measured::read_machine_file(options->machine_file);
     Machine& on = options->machine;
     on.alpha_s = options->alpha.value_or(on.alpha_s);

@@ -92,7 +92,7 @@ std::string subject_of(const FailureRequest& request) {
 }
 
 FaultAnalysis analysis_of(const FailureRequest& request, FailureBounds bounds) {
-  if (!request.schedules.empty()) return {request.schedules, request.keep, false, bounds};
+  if (!request.schedules.empty()) return {request.schedules, request.keep, request.idempotent, bounds};
   const Shape shape{
       .size = request.size, .root = request.root, .in_place = request.in_place, .params = request.selection.params};
   return {*request.selection.algorithm, request.selection.collective, shape, request.keep, bounds};

@@ -21,6 +21,7 @@ namespace circoll::cli {
 struct FailureRequest {
   Selection selection{};
   std::vector<Schedule> schedules{};  ///< of all ranks, in place of the selection's
+  bool idempotent = false;            ///< the schedules are for idempotent operators only
   Rank size = 0;
   Rank root = 0;
   bool in_place = false;

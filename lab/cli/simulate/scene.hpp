@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "chart.hpp"
 #include "facts/median.hpp"
 #include "sim/contention.hpp"
 #include "sim/sim.hpp"
@@ -57,6 +58,8 @@ struct SimulateOptions {
   int seeds = 1;
   int jobs = 0;
   std::string trace;
+  std::string plot;            ///< the name of a chart; empty: none
+  std::optional<Chart> chart;  ///< that chart, once the run has begun
   bool path = false;
   bool what_if = false;
   bool json = false;
