@@ -2,7 +2,10 @@
 
 #include <mpi.h>
 
+#include <atomic>
+#include <cstdio>
 #include <new>
+#include <string>
 
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
@@ -58,7 +61,20 @@ void record_ended(const mpi::Ended& ended) noexcept {
 /// of communicators that cannot be served, such as those of one rank.
 bool is_left_alone(const State& state, const mpi::Call& call, const mpi::CommState* comm) {
   if (state.recording() || !state.has_agreed() || Serving::first() != nullptr) return false;
-  return (comm != nullptr && !comm->usable()) || state.is_native(call.collective);
+  return (comm != nullptr && !comm->usable()) || state.is_native(call);
+}
+
+/// Says once that a sum has not the bits that CIRCOLL_SUM promises. On two ranks it has them all the same.
+void say_left_native(const mpi::Call& call, const mpi::CallResult& outcome) {
+  static std::atomic<bool> said{false};
+  int rank = 0, size = 1, inter = 0;
+  if (outcome.error != MPI_SUCCESS || call.comm == MPI_COMM_NULL || said) return;
+  if (PMPI_Comm_test_inter(call.comm, &inter) != MPI_SUCCESS) return;
+  PMPI_Comm_size(call.comm, &size);
+  PMPI_Comm_rank(call.comm, &rank);
+  if ((size <= 2 && inter == 0) || said.exchange(true) || rank != 0) return;
+  std::fprintf(stderr, "circoll: CIRCOLL_SUM: a sum by %s is left to the MPI library: %s\n",
+               std::string(to_string(call.collective)).c_str(), std::string(outcome.reason).c_str());
 }
 
 /// Serves an entry point by `perform(state, choice, comm)`, or by `native()` while there is no state. `perform` returns
@@ -78,7 +94,10 @@ int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perf
       if (const int refused = wrapper->admit(call, mode, caller); refused != MPI_SUCCESS) return refused;
     }
     const double begin = state->recording() ? PMPI_Wtime() : 0;
-    const mpi::CallResult outcome = perform(*state, state->choice(call.collective), comm);
+    const mpi::InternedChoice& choice = state->choice(call);
+    const mpi::CallResult outcome = perform(*state, choice, comm);
+    if (choice.sums != prepare::Sums::plain && outcome.plan == nullptr) [[unlikely]]
+      say_left_native(call, outcome);
     if (state->recording() && is_recorded(outcome)) record(*state, call, mode, outcome, begin);
     if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
     error = outcome.error;

@@ -202,6 +202,7 @@ void State::read_choices() {
       choice = mpi::intern(collective, "native");
     }
   }
+  read_sums();
   const std::string neighbor = environment("CIRCOLL_NEIGHBOR").value_or("auto");
   if (neighbor != "auto" && neighbor != "direct" && neighbor != "native")
     warn("CIRCOLL_NEIGHBOR: '" + neighbor + "' is none of auto, direct and native; the native collectives are used");
@@ -215,6 +216,22 @@ void State::read_choices() {
   }
   if (const auto bytes = environment("CIRCOLL_CACHE_BYTES"); bytes && !parse_bytes(*bytes)) {
     warn("CIRCOLL_CACHE_BYTES: '" + *bytes + "' is not a number of bytes; 64Mi is used");
+  }
+}
+
+void State::read_sums() {
+  const std::string value = environment("CIRCOLL_SUM").value_or("plain");
+  if (value == "plain") return;
+  if (value != "exact" && value != "ordered") {
+    return warn("CIRCOLL_SUM: '" + value + "' is none of plain, exact and ordered; plain is used");
+  }
+  if (environment("CIRCOLL_FAULTS").value_or("off") != "off") {
+    return warn("CIRCOLL_SUM: sums are plain while CIRCOLL_FAULTS is on");
+  }
+  const auto sums = value == "exact" ? prepare::Sums::exact : prepare::Sums::ordered;
+  for (const Collective collective : all_collectives) {
+    if (!is_reducing(collective)) continue;
+    sum_choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, default_policy(), sums);
   }
 }
 
@@ -384,6 +401,7 @@ void State::go_native() {
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
   }
+  sum_choices_ = {};
   neighbor_choice_ = mpi::intern(Collective::alltoall, "native");
 }
 

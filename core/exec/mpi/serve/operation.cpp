@@ -21,6 +21,7 @@ Operation::~Operation() { give_back_execution(); }
 
 bool Operation::prepare(const InternedChoice& choice) {
   choice_ = &choice;
+  user_.sum_operands(choice.sums);
   reason_ = user_.erroneous() ? "erroneous arguments" : user_.unsupported();
   if (!reason_.empty()) return false;
   if (user_.needs_prologue()) {
@@ -31,6 +32,7 @@ bool Operation::prepare(const InternedChoice& choice) {
     if (counts_.plan()->prologue() != nullptr) return true;
     counts_.set_plan(nullptr);  // the algorithm is direct
   }
+  if (user_.summed() != nullptr && !prepare_stages()) return false;
   find_data_plan(true);
   reason_ = plan_->native_reason();
   // The progress of an interrupted call is known for one execution only.
@@ -65,8 +67,29 @@ Signature Operation::placed(Signature signature) const {
   return signature;
 }
 
+bool Operation::prepare_stages() {
+  SummedCall& summed = *user_.summed();
+  // Stages between the first and the last are as the first.
+  for (const Count stage : {summed.stages() - 1, Count{0}}) {
+    summed.set_stage(stage);
+    forget_plan();
+    find_data_plan(true);
+    reason_ = plan_->native_reason();
+    if (!reason_.empty()) return false;
+    stage_tags_ = std::max(stage_tags_, plan_->tags());
+  }
+  return true;
+}
+
 Signature Operation::data_signature() const {
-  Signature signature = placed(user_.signature(*choice_));
+  Signature signature = user_.signature(*choice_);
+  if (user_.summed() != nullptr) {
+    const Collective moving = signature.head.collective;
+    // Every rank knows the counts that it needs, so that the algorithm must be direct.
+    const bool direct = moving == Collective::alltoallv;
+    signature.head.choice = direct ? intern(moving, "linear") : intern(moving, default_policy());
+  }
+  signature = placed(signature);
   if (counts_.plan() != nullptr) counts_.add_to(signature);
   return signature;
 }
@@ -95,13 +118,13 @@ void Operation::forget_plan() noexcept {
 }
 
 void Operation::take_numbers() {
-  tags_.take_numbers(plan()->tags());
+  tags_.take_numbers(wanted_tags());
   made_.blocking = false;
   begin_call();
 }
 
 bool Operation::reserve_tags() {
-  if (tags_.reserve(plan()->tags()) != MPI_SUCCESS) throw Error(ErrorCode::transport, "ranks could not agree on tags");
+  if (tags_.reserve(wanted_tags()) != MPI_SUCCESS) throw Error(ErrorCode::transport, "ranks could not agree on tags");
   return tags_.is_agreed();
 }
 

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -95,6 +96,10 @@ class Operation final : public Work {
   [[nodiscard]] Signature placed(Signature signature) const;
   void retire() noexcept;
   bool find_data_plan(bool wait);
+  /// Prepares all stages of a sum that moves operands. False: one of them is native.
+  [[nodiscard]] bool prepare_stages();
+  /// Tags that a start wants.
+  [[nodiscard]] int wanted_tags() const { return std::max(plan()->tags(), stage_tags_); }
   void start_prologue();
   void start_data();
   /// Makes memory and buffers ready. Returns false if the operation is over, with an error.
@@ -130,6 +135,7 @@ class Operation final : public Work {
   std::shared_ptr<BoundPlan> plan_{};
   std::shared_ptr<BoundPlan> last_plan_{};  ///< of the round before
   bool repeatable_ = false, repeatable_with_counts_ = false;
+  int stage_tags_ = 1;    ///< the most of any stage
   bool lasting_ = false;  ///< a start changes nothing but the addresses of the caller's buffers
   CallTags tags_;
   MadeCall made_{};                ///< by prepare()
