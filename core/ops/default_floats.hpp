@@ -14,18 +14,19 @@ class DefaultFloats {
 #if defined(__x86_64__)
   DefaultFloats() : before_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr(usual); }
   ~DefaultFloats() { __builtin_ia32_ldmxcsr(before_); }
-
- private:
-  static constexpr unsigned usual = 0x1F80;
-  unsigned before_;
 #else
   DefaultFloats() {
     std::feholdexcept(&before_);
     std::fesetenv(FE_DFL_ENV);
   }
   ~DefaultFloats() { std::fesetenv(&before_); }
+#endif
 
  private:
+#if defined(__x86_64__)
+  static constexpr unsigned usual = 0x1F80;
+  unsigned before_;
+#else
   std::fenv_t before_{};
 #endif
 };

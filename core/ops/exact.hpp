@@ -33,11 +33,11 @@ using SumOfRows = void (*)(void* dst, const Rows& rows, std::size_t elements);
 /// Nothing for other types. A complex number is two elements.
 SumOfRows exact_sum_of_rows(Target target, Type type);
 
-/// The same for one element.
+/// The same for one element, with the settings of DefaultFloats.
 template <typename Float>
 Float exact_column(const Float* column, std::size_t stride, std::size_t rows);
 
 /// The sum of two operands, rounded once; its NaN have one pattern, whatever the operands had.
-ReduceKernel exact_pair_kernel(Type type);
+ReduceKernel exact_sum_of_two(Target target, Type type);
 
 }  // namespace circoll::ops

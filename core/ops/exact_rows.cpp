@@ -153,6 +153,36 @@ void sum_rows(void* dst_bytes, const Rows& rows, std::size_t elements) {
   }
 }
 
+/// The sum of two numbers, whose NaN is the quiet one of std::numeric_limits.
+struct AddTwo {
+  template <class Tag, class Vec>
+  HWY_INLINE Vec operator()(Tag tag, Vec left, Vec right) const {
+    const auto sum = hn::Add(left, right);
+    return hn::IfThenElse(hn::Eq(sum, sum), sum, hn::Set(tag, std::numeric_limits<hn::TFromD<Tag>>::quiet_NaN()));
+  }
+};
+
+template <typename Float, std::size_t lanes>
+void sum_of_two(void* dst, const void* left, const void* right, std::size_t elements) {
+  const DefaultFloats settings;
+  vector_kernel<AddTwo, hn::ScalableTag<Float>, lanes>(dst, left, right, elements);
+}
+
+ReduceKernel two_kernel(Type type) {
+  switch (type) {
+    case Type::float32:
+      return sum_of_two<float, 1>;
+    case Type::complex64:
+      return sum_of_two<float, 2>;
+    case Type::float64:
+      return sum_of_two<double, 1>;
+    case Type::complex128:
+      return sum_of_two<double, 2>;
+    default:
+      return nullptr;
+  }
+}
+
 SumOfRows sum_of_rows(Type type) {
   switch (type) {
     case Type::float32:
@@ -172,21 +202,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace circoll::ops {
-namespace {
-
-template <typename Float, std::size_t lanes>
-void pair_kernel(void* dst_bytes, const void* left_bytes, const void* right_bytes, std::size_t elements) {
-  const DefaultFloats settings;
-  auto* const dst = static_cast<Float*>(dst_bytes);
-  const auto* const left = static_cast<const Float*>(left_bytes);
-  const auto* const right = static_cast<const Float*>(right_bytes);
-  for (std::size_t i = 0; i < lanes * elements; ++i) {
-    const Float sum = left[i] + right[i];
-    dst[i] = sum == sum ? sum : std::numeric_limits<Float>::quiet_NaN();
-  }
-}
-
-}  // namespace
 
 std::size_t exact_partial_sums(Target target, std::span<const double> numbers,
                                std::array<double, most_partial_sums>& partial) {
@@ -200,20 +215,7 @@ bool exact_products(Target target, std::span<const double> left, std::span<const
 
 SumOfRows exact_sum_of_rows(Target target, Type type) { return CIRCOLL_ON(target, sum_of_rows)(type); }
 
-ReduceKernel exact_pair_kernel(Type type) {
-  switch (type) {
-    case Type::float32:
-      return pair_kernel<float, 1>;
-    case Type::complex64:
-      return pair_kernel<float, 2>;
-    case Type::float64:
-      return pair_kernel<double, 1>;
-    case Type::complex128:
-      return pair_kernel<double, 2>;
-    default:
-      return nullptr;
-  }
-}
+ReduceKernel exact_sum_of_two(Target target, Type type) { return CIRCOLL_ON(target, two_kernel)(type); }
 
 }  // namespace circoll::ops
 #endif

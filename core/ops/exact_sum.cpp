@@ -42,11 +42,11 @@ Parts parts_of(double number) {
           .finite = exponent != 0x7FF};
 }
 
-/// The marks of one number.
-std::uint64_t mark_of(double number) {
-  if (std::isnan(number)) return nan | other;
-  if (std::isinf(number)) return (number > 0 ? plus_infinity : minus_infinity) | other;
-  return number == 0 && std::signbit(number) ? minus_zero : other;
+/// The marks of one number. A comparison would take a subnormal number for 0 where the program flushes them.
+std::uint64_t mark_of(const Parts& parts) {
+  if (parts.finite) return parts.significand == 0 && parts.negative ? minus_zero : other;
+  if ((parts.significand & fraction_mask) != 0) return nan | other;
+  return (parts.negative ? minus_infinity : plus_infinity) | other;
 }
 
 /// The marks of two sums together. A -0 counts only while there is nothing else.
@@ -66,8 +66,7 @@ std::uint64_t add_with_carry(std::uint64_t x, std::uint64_t y, std::uint64_t& ca
 /// Sums in digits of 32 bits that lie in 64 bits, so that a number is added without carries.
 class Digits {
  public:
-  void add(double number) {
-    const Parts parts = parts_of(number);
+  void add(const Parts& parts) {
     const auto shift = static_cast<unsigned>(parts.position) & 31U;
     const std::int64_t sign = parts.negative ? -1 : 1;
     std::int64_t* const digit = &digits_[static_cast<std::size_t>(parts.position) / 32];
@@ -163,8 +162,8 @@ void ExactSum::add_bits(std::uint64_t low, std::uint64_t high, int position, boo
 }
 
 void ExactSum::add(double number) {
-  remember(mark_of(number));
   const Parts parts = parts_of(number);
+  remember(mark_of(parts));
   if (parts.finite && parts.significand != 0) add_bits(parts.significand, 0, parts.position, parts.negative);
 }
 
@@ -187,8 +186,9 @@ void ExactSum::add(std::span<const double> numbers) {
       continue;
     }
     for (const double number : now) {
-      remember(mark_of(number));
-      if (std::isfinite(number)) digits.add(number);
+      const Parts taken = parts_of(number);
+      remember(mark_of(taken));
+      if (taken.finite) digits.add(taken);
     }
     digits.take(words);
     std::uint64_t carry = 0;
@@ -197,6 +197,7 @@ void ExactSum::add(std::span<const double> numbers) {
 }
 
 void ExactSum::add(std::span<const float> numbers) {
+  const ops::DefaultFloats settings;  // a conversion may flush subnormal numbers, too
   std::array<double, 1024> wide;
   while (!numbers.empty()) {
     const std::size_t now = std::min(wide.size(), numbers.size());
@@ -209,14 +210,17 @@ void ExactSum::add(std::span<const float> numbers) {
 void ExactSum::add_product(double left, double right) {
   const Parts a = parts_of(left);
   const Parts b = parts_of(right);
-  if (!a.finite || !b.finite || a.significand == 0 || b.significand == 0) {
-    const ops::DefaultFloats settings;
-    return add(left * right);
+  const bool negative = a.negative != b.negative;
+  const bool zero = a.significand == 0 || b.significand == 0;
+  if (!a.finite || !b.finite) {
+    const bool invalid = zero || ((mark_of(a) | mark_of(b)) & nan) != 0;
+    return remember((invalid ? nan : negative ? minus_infinity : plus_infinity) | other);
   }
-  remember(other);
+  remember(zero && negative ? minus_zero : other);
+  if (zero) return;
   const unsigned __int128 product = static_cast<unsigned __int128>(a.significand) * b.significand;
   add_bits(static_cast<std::uint64_t>(product), static_cast<std::uint64_t>(product >> 64U),
-           a.position + b.position + lowest_exponent, a.negative != b.negative);
+           a.position + b.position + lowest_exponent, negative);
 }
 
 void ExactSum::add_products(std::span<const double> left, std::span<const double> right) {
@@ -238,6 +242,7 @@ void ExactSum::add_products(std::span<const double> left, std::span<const double
 
 void ExactSum::add_products(std::span<const float> left, std::span<const float> right) {
   require(left.size() == right.size(), "a dot product needs as many numbers on both sides");
+  const ops::DefaultFloats settings;
   std::array<double, 1024> products;  // of 48 bits, which a double holds
   for (std::size_t done = 0; done < left.size(); done += products.size()) {
     const std::size_t now = std::min(products.size(), left.size() - done);

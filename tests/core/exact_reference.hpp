@@ -219,7 +219,8 @@ std::vector<Float> random_numbers(std::mt19937_64& random, std::size_t count) {
         numbers.push_back(random() % 64 != 0  ? scaled(-100, 100)
                           : random() % 2 == 0 ? Limits::infinity()
                           : random() % 2 == 0 ? -Limits::infinity()
-                                              : Limits::quiet_NaN());
+                          : random() % 2 == 0 ? Limits::quiet_NaN()
+                                              : -Limits::quiet_NaN());  // of other bits
     }
   }
   numbers.resize(count);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cfenv>
 #include <cstdlib>
@@ -87,7 +88,7 @@ TYPED_TEST(ExactSums, OfRowsAreThoseOfIntegers) {
       std::vector<Float> sums(elements + 1, Float{42});
       sum_rows(sums.data(), {.data = data.data(), .stride = stride, .row_count = rows}, elements);
       for (std::size_t e = 0; e < elements; ++e) {
-        const Float expected = rows == 1 && std::isnan(columns[e][0]) ? sums[e] : sum_of(columns[e]);
+        const Float expected = sum_of(columns[e]);
         ASSERT_TRUE(same(sums[e], expected))
             << "target " << ops::name_of(target) << ", case " << c << ", element " << e << " of " << elements << ", "
             << rows << " rows: " << sums[e] << " and not " << expected;
@@ -97,16 +98,23 @@ TYPED_TEST(ExactSums, OfRowsAreThoseOfIntegers) {
   }
 }
 
-TYPED_TEST(ExactSums, OfPairsAreThoseOfIntegers) {
+TYPED_TEST(ExactSums, OfTwoAreThoseOfIntegers) {
   using Float = TypeParam;
-  const ReduceKernel add = ops::exact_pair_kernel(sizeof(Float) == 4 ? Type::complex64 : Type::complex128);
-  std::mt19937_64 random(3);
-  for (std::size_t c = 0; c < cases(); ++c) {
-    const std::vector<Float> numbers = random_numbers<Float>(random, 4);
-    std::vector<Float> sums(2);
-    add(sums.data(), numbers.data(), numbers.data() + 2, 1);
-    ASSERT_TRUE(same(sums[0], sum_of(std::vector{numbers[0], numbers[2]})));
-    ASSERT_TRUE(same(sums[1], sum_of(std::vector{numbers[1], numbers[3]})));
+  for (const ops::Target target : ops::all_targets) {
+    if (!ops::is_usable(target)) continue;
+    std::mt19937_64 random(3);
+    for (std::size_t c = 0; c < cases(); ++c) {
+      const bool complex = random() % 2 == 0;
+      const std::size_t lanes = complex ? 2 : 1, count = lanes * (1 + random() % 40);
+      const Type type = sizeof(Float) == 4 ? (complex ? Type::complex64 : Type::float32)
+                                           : (complex ? Type::complex128 : Type::float64);
+      const std::vector<Float> left = random_numbers<Float>(random, count),
+                               right = random_numbers<Float>(random, count);
+      std::vector<Float> sums(count + 1, Float{42});
+      ops::exact_sum_of_two(target, type)(sums.data(), left.data(), right.data(), count / lanes);
+      for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(same(sums[i], sum_of(std::vector{left[i], right[i]})));
+      ASSERT_EQ(sums[count], Float{42});
+    }
   }
 }
 
@@ -217,18 +225,66 @@ TEST(ExactSum, PacksIntoItsWindow) {
   }
 }
 
-/// A program may round in another way, or flush subnormal numbers.
-TEST(ExactSum, KeepsTheProgramsSettings) {
-  std::vector<double> numbers(100, std::numeric_limits<double>::denorm_min());
-  numbers.push_back(1.0);
-  std::fesetround(FE_UPWARD);
-  ExactSum sum;
-  sum.add(std::span<const double>(numbers));
-  const double rounded = sum.to_double();
-  const int after = std::fegetround();
-  std::fesetround(FE_TONEAREST);
-  EXPECT_EQ(after, FE_UPWARD);
-  EXPECT_EQ(rounded, 1.0);
+/// The processor's settings for floating-point numbers, as programs change them.
+#if defined(__x86_64__)
+using Settings = unsigned;
+constexpr std::array<Settings, 4> all_settings{0x9FC0, 0x0000, 0x5F80, 0x3F80};  // flushing, traps, upward, downward
+Settings now() { return __builtin_ia32_stmxcsr() & ~0x3FU; }                     // without flags
+void set(Settings settings) { __builtin_ia32_ldmxcsr(settings); }
+#else
+using Settings = int;
+constexpr std::array<Settings, 2> all_settings{FE_UPWARD, FE_DOWNWARD};
+Settings now() { return std::fegetround(); }
+void set(Settings settings) { std::fesetround(settings); }
+#endif
+
+/// Sums by each way: few and many numbers, spans and single ones, products, rows, and two operands.
+template <typename Float>
+std::vector<ExactSum> all_sums(const std::vector<Float>& numbers, std::vector<Float>& rounded) {
+  constexpr Type type = sizeof(Float) == 4 ? Type::float32 : Type::float64;
+  const std::span<const Float> all(numbers);
+  std::vector<ExactSum> sums(5);
+  sums[0].add(all);
+  sums[1].add(all.first(5));
+  if constexpr (sizeof(Float) == 8) sums[2].add(numbers[0]);
+  sums[3].add_products(all, all);
+  sums[4].add_products(all.first(1), all.first(1));
+  rounded.resize(numbers.size());
+  const std::size_t half = numbers.size() / 2;
+  ops::exact_sum_of_rows(ops::best_target(), type)(rounded.data(), {all.data(), half, 2}, half);
+  ops::exact_sum_of_two(ops::best_target(), type)(rounded.data() + half, all.data(), all.data() + half, half);
+  return sums;
+}
+
+TYPED_TEST(ExactSums, KeepTheProgramsSettings) {
+  using Float = TypeParam;
+  using Limits = std::numeric_limits<Float>;
+  const Settings usual = now();
+  std::vector<std::vector<Float>> data(4, std::vector<Float>(100, Limits::denorm_min()));
+  data[1] = std::vector<Float>(100, -Limits::denorm_min());  // a flushed one would be -0
+  data[2].assign(100, Limits::max());                        // whose sums overflow
+  data[3].front() = Float{1};                                // which is inexact
+  for (const std::vector<Float>& numbers : data) {
+    std::vector<Float> expected_rounded, rounded;
+    const std::vector<ExactSum> expected = all_sums(numbers, expected_rounded);
+    for (const Settings settings : all_settings) {
+      set(settings);
+      const std::vector<ExactSum> sums = all_sums(numbers, rounded);
+      std::array<Float, 5> results;
+      for (std::size_t i = 0; i < sums.size(); ++i) results[i] = circoll::rounded<Float>(sums[i]);
+      const Settings after = now();
+      set(usual);
+      EXPECT_EQ(after, settings);
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        EXPECT_EQ(sums[i], expected[i]) << "settings " << settings << ", way " << i;
+        EXPECT_TRUE(same(results[i], circoll::rounded<Float>(expected[i])));
+      }
+      for (std::size_t i = 0; i < rounded.size(); ++i) EXPECT_TRUE(same(rounded[i], expected_rounded[i]));
+    }
+  }
+  std::vector<Float> ignored;
+  EXPECT_NE(all_sums(data[0], ignored)[0], ExactSum());
+  EXPECT_TRUE(same(circoll::rounded<Float>(all_sums(data[0], ignored)[0]), 100 * Limits::denorm_min()));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class ExactSum {
 
   ExactSum() = default;  ///< the sum of nothing, which is +0
 
-  void add(double number);                      ///< adds one number, exactly
+  void add(double number);                      ///< adds one number, exactly; a float is converted by the program
   void add(std::span<const double> numbers);    ///< adds all of them
   void add(std::span<const float> numbers);     ///< adds all of them
   void add_product(double left, double right);  ///< adds left * right, which is not rounded

@@ -99,12 +99,12 @@ void CallerBuffers::read_operator(const TypeInfo& info) {
 }
 
 void CallerBuffers::sum_operands(Sums sums) {
-  if (sums == Sums::plain || erroneous_ || !is_sum_of_floats(call_)) return;
+  if (sums == Sums::plain || erroneous_ || !unsupported_.empty()) return;
   const Type type = *elements_.info.element;
   if (size_ > 2) {
     summed_.emplace(call_, type, sums, in_place_, rank_, size_);
   } else if (sums == Sums::exact) {
-    elements_.kernel = ops::exact_pair_kernel(type);
+    elements_.kernel = ops::exact_sum_of_two(ops::best_target(), type);
     exact_ = true;
   }
 }
