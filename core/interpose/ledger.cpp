@@ -37,9 +37,7 @@ void Ledger::add(const Event& event) {
   auto row = rows_.find(key);
   if (row == rows_.end()) {
     row = rows_.emplace(Key{.view = key, .reason = std::string(key.reason)}, Tally{}).first;
-    // A sum whose operands travel is served by an algorithm of another collective (CIRCOLL_SUM).
-    const bool moved = !native && is_reducing(event.collective) && !is_reducing(event.served->collective);
-    row->second.algorithm = moved ? event.served->id() : name_of(event.served);
+    row->second.algorithm = name_of(event.called(), event.served);
     row->second.why = event.reason;
   }
   Tally& tally = row->second;

@@ -57,22 +57,28 @@ void record_ended(const mpi::Ended& ended) noexcept {
                           .thread = ended.thread});
 }
 
+/// True once a sum has been announced that is left to the MPI library in spite of CIRCOLL_SUM.
+std::atomic<bool> said_native_sum{false};
+
 /// True if nobody serves, counts or looks at a blocking call. That is known of collectives whose choice is native, and
-/// of communicators that cannot be served, such as those of one rank.
+/// of communicators that cannot be served, such as those of one rank. A sum that CIRCOLL_SUM is about must be announced.
 bool is_left_alone(const State& state, const mpi::Call& call, const mpi::CommState* comm) {
   if (state.recording() || !state.has_agreed() || Serving::first() != nullptr) return false;
-  return (comm != nullptr && !comm->usable()) || state.is_native(call);
+  const mpi::InternedChoice& choice = state.choice(call);
+  if (comm == nullptr || comm->usable()) return choice.kind == mpi::InternedChoice::Kind::native;
+  return choice.sums == prepare::Sums::plain || said_native_sum;
 }
 
-/// Says once that a sum has not the bits that CIRCOLL_SUM promises. On two ranks it has them all the same.
-void say_left_native(const mpi::Call& call, const mpi::CallResult& outcome) {
-  static std::atomic<bool> said{false};
+/// Says once that a sum may not have the bits that CIRCOLL_SUM promises. One contribution is its own sum, and two have
+/// one order, so that they differ at most in NaN and by the settings of the processor.
+void say_left_native(const mpi::Call& call, const mpi::CallResult& outcome, prepare::Sums sums) {
   int rank = 0, size = 1, inter = 0;
-  if (outcome.error != MPI_SUCCESS || call.comm == MPI_COMM_NULL || said) return;
+  if (outcome.error != MPI_SUCCESS || call.comm == MPI_COMM_NULL || said_native_sum) return;
   if (PMPI_Comm_test_inter(call.comm, &inter) != MPI_SUCCESS) return;
   PMPI_Comm_size(call.comm, &size);
   PMPI_Comm_rank(call.comm, &rank);
-  if ((size <= 2 && inter == 0) || said.exchange(true) || rank != 0) return;
+  const int alike = sums == prepare::Sums::exact ? 1 : 2;
+  if ((size <= alike && inter == 0) || said_native_sum.exchange(true) || rank != 0) return;
   std::fprintf(stderr, "circoll: CIRCOLL_SUM: a sum by %s is left to the MPI library: %s\n",
                std::string(to_string(call.collective)).c_str(), std::string(outcome.reason).c_str());
 }
@@ -97,7 +103,7 @@ int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perf
     const mpi::InternedChoice& choice = state->choice(call);
     const mpi::CallResult outcome = perform(*state, choice, comm);
     if (choice.sums != prepare::Sums::plain && outcome.plan == nullptr) [[unlikely]]
-      say_left_native(call, outcome);
+      say_left_native(call, outcome, choice.sums);
     if (state->recording() && is_recorded(outcome)) record(*state, call, mode, outcome, begin);
     if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
     error = outcome.error;

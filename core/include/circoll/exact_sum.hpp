@@ -7,8 +7,8 @@
 //   sums[1].add_products(p, q);
 //   circoll::exact_sum(sums, comm);
 //
-// Each call is one allreduce of a size that does not depend on the numbers. From 30 sums on, the ranks first exchange
-// which words of them have values. docs/user/reproducible.md says what the values mean.
+// Each call is one allreduce of a size that does not depend on the numbers. From 30 sums on there are two: the ranks
+// first exchange which words of the sums have values. docs/user/reproducible.md says what the values mean.
 #pragma once
 
 #include <algorithm>

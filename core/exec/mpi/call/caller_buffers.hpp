@@ -84,7 +84,10 @@ class CallerBuffers {
   [[nodiscard]] std::string_view unsupported() const { return unsupported_; }
 
   [[nodiscard]] Signature signature(const InternedChoice& choice) const;
-  [[nodiscard]] const Elements& elements() const { return summed_ ? moved_ : elements_; }
+  [[nodiscard]] const Elements& elements() const {
+    static const Elements bytes{};
+    return summed_ ? bytes : elements_;
+  }
 
   /// Has a sum of floating-point numbers served by stages that move operands (SummedCall). Two operands need none: they
   /// have one order, and a kernel rounds them once. Signature and memory are those of the stage then.
@@ -120,7 +123,9 @@ class CallerBuffers {
     rounds_ = 0;
     recv_.copied = false;
   }
-  [[nodiscard]] bool in_rounds() const { return rounds_ > 0 || (summed_ && summed_->stages() > 1); }
+  [[nodiscard]] bool in_rounds() const { return rounds_ > 0; }
+  /// True if it takes several executions: rounds, or stages of a sum.
+  [[nodiscard]] bool has_parts() const { return in_rounds() || (summed_ && summed_->stages() > 1); }
   /// Goes to the first round, or to the next one if there is one. Signature and memory are those of the round then.
   void first_round() {
     if (summed_) return summed_->set_stage(0);
@@ -146,7 +151,7 @@ class CallerBuffers {
   [[nodiscard]] char* recv_base(std::byte* staging) const;
   /// Packs what the schedule reads from staging memory; unpacks, or copies, what it has written there.
   [[nodiscard]] int before(std::byte* send_staging, std::byte* recv_staging) const;
-  [[nodiscard]] int after(std::byte* recv_staging, const Elements& elements);
+  [[nodiscard]] int after(std::byte* recv_staging, const Elements& elements) const;
 
  private:
   void read_reduction();
@@ -180,7 +185,6 @@ class CallerBuffers {
   CallerSide send_{};
   CallerSide recv_{};
   Elements elements_{};
-  Elements moved_{};  ///< bytes
   std::optional<SummedCall> summed_{};
   bool idempotent_ = false;
   bool exact_ = true;

@@ -87,7 +87,7 @@ int CallerBuffers::before(std::byte* send_staging, std::byte* recv_staging) cons
   return in_place_ ? pack_own_block(recv_staging) : MPI_SUCCESS;
 }
 
-int CallerBuffers::after(std::byte* recv_staging, const Elements& elements) {
+int CallerBuffers::after(std::byte* recv_staging, const Elements& elements) const {
   const Collective c = call_.collective;
   if (summed_) {
     summed_->after(recv_staging);

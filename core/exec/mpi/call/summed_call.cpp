@@ -12,10 +12,12 @@
 namespace circoll::mpi {
 namespace {
 
-/// Bytes of all operands up to which every rank gets all of them. Beyond that an exchange sends less.
+/// Bytes of all operands up to which every rank gets all of them. Beyond that an exchange sends less, except of one or
+/// two elements, which it would pad to one of each rank.
 constexpr Count most_gathered_bytes = 32 << 10;
-/// Staging memory of a scan.
-constexpr Count most_staged_bytes = 16 << 20;
+constexpr Count most_gathered_elements = 2;
+/// The operands that a rank receives in a stage.
+constexpr Count most_received_bytes = 16 << 20;
 
 Count up_to(Count count, Count parts) { return (count + parts - 1) / parts; }
 
@@ -34,126 +36,156 @@ SummedCall::SummedCall(const Call& call, Type type, Sums sums, bool in_place, Ra
       in_place_(in_place),
       rank_(rank),
       size_(size),
-      element_bytes_(static_cast<Count>(extent_bytes(type))) {
-  switch (call.collective) {
-    case Collective::reduce_scatter_block:
-      exchanges_ = true;
-      part_ = call.recvcount;
-      count_ = part_ * size;
-      break;
-    case Collective::reduce_scatter:
-      exchanges_ = true;
-      part_ = call.recvcounts[rank];
-      for (Rank i = 0; i < size; ++i) count_ += call.recvcounts[i];
-      received_.assign(static_cast<std::size_t>(size), part_);
-      break;
-    case Collective::scan:
-    case Collective::exscan:
-      count_ = call.sendcount;
-      part_ = std::max<Count>(1, most_staged_bytes / (size * element_bytes_));
-      stages_ = std::max<Count>(1, up_to(count_, part_));
-      break;
-    default:  // allreduce, reduce
-      count_ = part_ = call.sendcount;
-      // An exchange pads each block. Vectors much shorter than p would be padding for the most part.
-      if (size * count_ * element_bytes_ <= most_gathered_bytes || 4 * count_ < size) break;
-      exchanges_ = true;
-      part_ = up_to(count_, size);
-      stages_ = 2;
+      element_bytes_(static_cast<Count>(extent_bytes(type))),
+      count_(call.sendcount) {
+  const Count most = std::max<Count>(1, most_received_bytes / (size * element_bytes_));
+  const Collective c = call.collective;
+  const bool is_short = size * count_ * element_bytes_ <= most_gathered_bytes || count_ <= most_gathered_elements;
+  if (is_reduce_scatter(c)) {
+    cut_blocks(most);
+  } else if (c == Collective::scan || c == Collective::exscan) {
+    cut(count_, most);
+  } else if (is_short) {
+    cut(count_, count_);
+  } else {
+    way_ = Way::exchange;
+    cut(up_to(count_, size), most);
+    stages_ = 2 * up_to(count_, size * part_);
   }
+}
+
+void SummedCall::cut_blocks(Count most) {
+  way_ = Way::scatter;
+  const bool equal = call_.collective == Collective::reduce_scatter_block;
+  const auto count_of = [&](Rank i) { return equal ? call_.recvcount : call_.recvcounts[i]; };
+  count_ = count_of(rank_);
+  Count longest = count_;
+  for (Rank i = 0; i < size_ && !equal; ++i) longest = std::max(longest, count_of(i));
+  cut(longest, most);
+  if (equal && stages_ == 1) return;
+  received_.resize(static_cast<std::size_t>(size_));
+  sent_ = received_;
+  Count begin = 0;
+  for (Rank i = 0; i < size_; ++i) {
+    begins_.push_back(begin);
+    begin += count_of(i);
+  }
+  set_stage(0);
+}
+
+void SummedCall::cut(Count length, Count most) {
+  part_ = std::max<Count>(1, up_to(length, std::max<Count>(1, up_to(length, std::max<Count>(1, most)))));
+  stages_ = std::max<Count>(1, up_to(length, part_));
+}
+
+void SummedCall::set_stage(Count stage) {
+  stage_ = stage;
+  if (received_.empty()) return;
+  std::fill(received_.begin(), received_.end(), block());
+  for (Rank i = 0; i < size_; ++i) {
+    const Count all = call_.recvcounts ? call_.recvcounts[i] : call_.recvcount;
+    sent_[static_cast<std::size_t>(i)] = std::clamp<Count>(all - first_element(), 0, part_);
+  }
+}
+
+std::optional<std::size_t> SummedCall::plan_number() const {
+  if (way_ == Way::exchange) return static_cast<std::size_t>(stage_ % 2);
+  if (stage_ == 0) return 0;
+  if (call_.collective == Collective::reduce_scatter) return std::nullopt;
+  return stage_ + 1 == stages_ ? 1 : 0;  // the last part may be shorter
 }
 
 const char* SummedCall::operands() const { return as_base(in_place_ ? call_.recvbuf : call_.sendbuf); }
 
-Count SummedCall::block() const { return exchanges_ ? part_ : std::min(part_, count_ - first_element()); }
+Count SummedCall::first_element() const { return way_ == Way::exchange ? stage_ / 2 * size_ * part_ : stage_ * part_; }
+
+Count SummedCall::block() const {
+  return way_ == Way::exchange ? part_ : std::clamp<Count>(count_ - first_element(), 0, part_);
+}
+
+Count SummedCall::vector_bytes() const { return std::min(size_ * part_, count_ - first_element()) * element_bytes_; }
 
 prepare::Signature SummedCall::signature() const {
   prepare::Signature s;
   s.head.size = size_;
   s.head.rank = rank_;
-  const bool to_root = call_.collective == Collective::reduce;
-  if (exchanges()) {
-    s.head.collective = received_.empty() ? Collective::alltoall : Collective::alltoallv;
-  } else {
-    s.head.collective = to_root ? Collective::gather : Collective::allgather;
-    s.head.root = to_root ? call_.root : 0;
+  if (!received_.empty()) {
+    s.head.collective = Collective::alltoallv;
+    s.counts = prepare::numbers_of(received_);
+    s.send_counts = prepare::numbers_of(sent_);
+    if (stages_ > 1) s.send_displs = prepare::numbers_of(begins_);
+    s.counts.unit = s.send_counts.unit = s.send_displs.unit = element_bytes_;
+    return s;
   }
   s.head.count = block() * element_bytes_;
-  if (s.head.collective == Collective::alltoallv) {
-    s.head.count = 0;
-    s.counts = prepare::numbers_of(received_);
-    s.counts.unit = element_bytes_;
-    s.send_counts = {.values = call_.recvcounts, .unit = element_bytes_, .size = size_};
+  if (way_ != Way::gather && !collects_sums()) {
+    s.head.collective = Collective::alltoall;
+  } else {
+    const bool to_root = call_.collective == Collective::reduce;
+    s.head.collective = to_root ? Collective::gather : Collective::allgather;
+    s.head.root = to_root ? call_.root : 0;
   }
   return s;
 }
 
 Count SummedCall::send_staging_bytes() const {
-  const Count padded = size_ * part_;
-  return exchanges() && received_.empty() && padded != count_ ? padded * element_bytes_ : 0;
+  return way_ == Way::exchange && !collects_sums() && !is_full() ? size_ * part_ * element_bytes_ : 0;
 }
 
 Count SummedCall::recv_staging_bytes() const {
-  if (collects_sums() && size_ * part_ == count_) return 0;  // straight to the caller
-  return exchanges() || receives() ? size_ * block() * element_bytes_ : 0;
+  if (collects_sums() && (is_full() || !receives())) return 0;
+  return way_ == Way::exchange || receives() ? size_ * block() * element_bytes_ : 0;
 }
 
 char* SummedCall::send_base(std::byte* staging) const {
-  if (collects_sums()) return as_base(own_sums_.data());
+  if (collects_sums()) return reinterpret_cast<char*>(own_sums_);
   if (send_staging_bytes() > 0) return reinterpret_cast<char*>(staging);
   return as_base(operands()) + first_element() * element_bytes_;
 }
 
 char* SummedCall::recv_base(std::byte* staging) const {
-  const bool straight = collects_sums() && receives() && size_ * part_ == count_;
-  return straight ? as_base(call_.recvbuf) : reinterpret_cast<char*>(staging);
+  if (!collects_sums() || !receives() || !is_full()) return reinterpret_cast<char*>(staging);
+  return as_base(call_.recvbuf) + first_element() * element_bytes_;
 }
 
 void SummedCall::before(std::byte* send_staging) const {
   const Count padded_bytes = send_staging_bytes();
   if (padded_bytes == 0) return;
-  const auto bytes = static_cast<std::size_t>(count_ * element_bytes_);
-  std::memcpy(send_staging, operands(), bytes);
+  const auto bytes = static_cast<std::size_t>(vector_bytes());
+  std::memcpy(send_staging, operands() + first_element() * element_bytes_, bytes);
   std::memset(send_staging + bytes, 0, static_cast<std::size_t>(padded_bytes) - bytes);
 }
 
-void SummedCall::sum(void* to, const std::byte* rows, Count row_count, Count stride, Count elements) const {
+void SummedCall::sum(void* to, const std::byte* rows, Count row_count, Count elements) const {
   if (row_count == 0 || elements == 0) return;
-  const auto row_bytes = static_cast<std::size_t>(stride * element_bytes_);
+  const auto row_bytes = static_cast<std::size_t>(elements * element_bytes_);
   if (sums_ == Sums::exact) {
     const bool complex = type_ == Type::complex64 || type_ == Type::complex128;
-    const auto parts = [&](Count count) { return static_cast<std::size_t>(complex ? 2 * count : count); };
+    const auto numbers = static_cast<std::size_t>(complex ? 2 * elements : elements);
     ops::exact_sum_of_rows(ops::best_target(), type_)(
-        to, {.data = rows, .stride = parts(stride), .row_count = static_cast<std::size_t>(row_count)}, parts(elements));
+        to, {.data = rows, .stride = numbers, .row_count = static_cast<std::size_t>(row_count)}, numbers);
     return;
   }
-  std::memcpy(to, rows, static_cast<std::size_t>(elements * element_bytes_));
+  std::memcpy(to, rows, row_bytes);
   const ReduceKernel add = reduce_kernel(Op::sum, type_);
   for (Count row = 1; row < row_count; ++row) {
     add(to, to, rows + static_cast<std::size_t>(row) * row_bytes, static_cast<std::size_t>(elements));
   }
 }
 
-void SummedCall::after(const std::byte* recv_staging) {
+void SummedCall::after(const std::byte* recv_staging) const {
+  const Count first = receives() ? std::min(first_element(), count_) : 0;
+  char* const result = as_base(call_.recvbuf) + first * element_bytes_;
   if (collects_sums()) {
-    if (receives() && size_ * part_ != count_)
-      std::memcpy(call_.recvbuf, recv_staging, static_cast<std::size_t>(count_ * element_bytes_));
+    if (receives() && !is_full()) std::memcpy(result, recv_staging, static_cast<std::size_t>(vector_bytes()));
     return;
   }
-  const Count elements = block();
-  if (exchanges()) {
-    void* to = call_.recvbuf;
-    if (stages_ == 2) {
-      own_sums_.resize(static_cast<std::size_t>(elements * element_bytes_));
-      to = own_sums_.data();
-    }
-    return sum(to, recv_staging, size_, elements, elements);
-  }
+  if (way_ == Way::exchange) return sum(own_sums_, recv_staging, size_, part_);
   if (!receives()) return;
   const Rank rows = call_.collective == Collective::scan     ? rank_ + 1
                     : call_.collective == Collective::exscan ? rank_
                                                              : size_;
-  sum(as_base(call_.recvbuf) + first_element() * element_bytes_, recv_staging, rows, elements, elements);
+  sum(result, recv_staging, rows, block());
 }
 
 }  // namespace circoll::mpi
