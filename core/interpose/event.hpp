@@ -53,8 +53,8 @@ struct CalledCollective {
   return served == nullptr ? "native" : served->text();
 }
 
-/// The same for a call. A sum whose operands travel is served by an algorithm of another collective (CIRCOLL_SUM), which
-/// stands in front: "allgather/ring".
+/// The same for a call. A sum whose operands travel is served by an algorithm of another collective (CIRCOLL_SUM).
+/// That stands in front: "allgather/ring".
 [[nodiscard]] inline std::string name_of(const CalledCollective& called, const Selection* served) {
   const bool moved = served != nullptr && is_reducing(called.collective) && !is_reducing(served->collective);
   return moved ? std::string(to_string(served->collective)) + "/" + served->text() : name_of(served);

@@ -61,7 +61,7 @@ void record_ended(const mpi::Ended& ended) noexcept {
 std::atomic<bool> said_native_sum{false};
 
 /// True if nobody serves, counts or looks at a blocking call. That is known of collectives whose choice is native, and
-/// of communicators that cannot be served, such as those of one rank. A sum that CIRCOLL_SUM is about must be announced.
+/// of communicators that cannot be served, such as those of one rank. There the first sum of CIRCOLL_SUM is announced.
 bool is_left_alone(const State& state, const mpi::Call& call, const mpi::CommState* comm) {
   if (state.recording() || !state.has_agreed() || Serving::first() != nullptr) return false;
   const mpi::InternedChoice& choice = state.choice(call);

@@ -43,7 +43,7 @@ class SummedCall {
   [[nodiscard]] prepare::Signature signature() const;
   [[nodiscard]] Count send_staging_bytes() const;
   [[nodiscard]] Count recv_staging_bytes() const;
-  /// Bytes of the sums that go from one stage to the next, and the memory for them, which the caller keeps over both.
+  /// Bytes of the sums that go from one stage to the next. Their memory is the caller's.
   [[nodiscard]] Count kept_bytes() const { return way_ == Way::exchange ? part_ * element_bytes_ : 0; }
   void keep_in(std::byte* memory) { own_sums_ = memory; }
   [[nodiscard]] char* send_base(std::byte* staging) const;

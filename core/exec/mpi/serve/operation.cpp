@@ -216,8 +216,8 @@ bool Operation::end_prologue() {
   return true;
 }
 
-/// Memory comes in one block. It has sums that one stage leaves to the next, scratch, staged messages, a temporary of user operators, and the packed forms of
-/// the caller's buffers where those have gaps.
+/// Memory comes in one block. It has sums that one stage leaves to the next, scratch, staged messages, a temporary of
+/// user operators, and the packed forms of the caller's buffers where those have gaps.
 void Operation::divide_memory() {
   binding_.elements = user_.elements();
   Elements& elements = binding_.elements;
