@@ -33,6 +33,10 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_ALLTOALLV", choice, "auto", "Drop-in: the algorithm of MPI_Alltoallv."},
     EnvironmentVariable{"CIRCOLL_SCAN", choice, "auto", "Drop-in: the algorithm of MPI_Scan."},
     EnvironmentVariable{"CIRCOLL_EXSCAN", choice, "auto", "Drop-in: the algorithm of MPI_Exscan."},
+    EnvironmentVariable{"CIRCOLL_SUM", "plain | exact | ordered", "plain",
+                        "Drop-in: MPI_SUM of float, double and their complex numbers. exact: the exact sum, rounded "
+                        "once; ordered: from rank 0 to the last; both have the same bits with every algorithm, "
+                        "placement and MPI."},
     EnvironmentVariable{"CIRCOLL_NEIGHBOR", "auto | direct | native", "auto",
                         "Drop-in: the way of MPI_Neighbor_allgather and all other neighbourhood collectives. direct: "
                         "each rank sends straight to its neighbours; auto: direct, unless CIRCOLL_POLICY is native."},

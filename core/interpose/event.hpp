@@ -53,6 +53,13 @@ struct CalledCollective {
   return served == nullptr ? "native" : served->text();
 }
 
+/// The same for a call. A sum whose operands travel is served by an algorithm of another collective (CIRCOLL_SUM).
+/// That stands in front: "allgather/ring".
+[[nodiscard]] inline std::string name_of(const CalledCollective& called, const Selection* served) {
+  const bool moved = served != nullptr && is_reducing(called.collective) && !is_reducing(served->collective);
+  return moved ? std::string(to_string(served->collective)) + "/" + served->text() : name_of(served);
+}
+
 /// A number of the calling thread, from 0 in the order of first use.
 [[nodiscard]] inline int thread_number() {
   static std::atomic<int> next{0};

@@ -2,7 +2,10 @@
 
 #include <mpi.h>
 
+#include <atomic>
+#include <cstdio>
 #include <new>
+#include <string>
 
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
@@ -54,11 +57,30 @@ void record_ended(const mpi::Ended& ended) noexcept {
                           .thread = ended.thread});
 }
 
+/// True once a sum has been announced that is left to the MPI library in spite of CIRCOLL_SUM.
+std::atomic<bool> said_native_sum{false};
+
 /// True if nobody serves, counts or looks at a blocking call. That is known of collectives whose choice is native, and
-/// of communicators that cannot be served, such as those of one rank.
+/// of communicators that cannot be served, such as those of one rank. There the first sum of CIRCOLL_SUM is announced.
 bool is_left_alone(const State& state, const mpi::Call& call, const mpi::CommState* comm) {
   if (state.recording() || !state.has_agreed() || Serving::first() != nullptr) return false;
-  return (comm != nullptr && !comm->usable()) || state.is_native(call.collective);
+  const mpi::InternedChoice& choice = state.choice(call);
+  if (comm == nullptr || comm->usable()) return choice.kind == mpi::InternedChoice::Kind::native;
+  return choice.sums == prepare::Sums::plain || said_native_sum;
+}
+
+/// Says once that a sum may not have the bits that CIRCOLL_SUM promises. One contribution is its own sum, and two have
+/// one order, so that they differ at most in NaN and by the settings of the processor.
+void say_left_native(const mpi::Call& call, const mpi::CallResult& outcome, prepare::Sums sums) {
+  int rank = 0, size = 1, inter = 0;
+  if (outcome.error != MPI_SUCCESS || call.comm == MPI_COMM_NULL || said_native_sum) return;
+  if (PMPI_Comm_test_inter(call.comm, &inter) != MPI_SUCCESS) return;
+  PMPI_Comm_size(call.comm, &size);
+  PMPI_Comm_rank(call.comm, &rank);
+  const int alike = sums == prepare::Sums::exact ? 1 : 2;
+  if ((size <= alike && inter == 0) || said_native_sum.exchange(true) || rank != 0) return;
+  std::fprintf(stderr, "circoll: CIRCOLL_SUM: a sum by %s is left to the MPI library: %s\n",
+               std::string(to_string(call.collective)).c_str(), std::string(outcome.reason).c_str());
 }
 
 /// Serves an entry point by `perform(state, choice, comm)`, or by `native()` while there is no state. `perform` returns
@@ -78,7 +100,10 @@ int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perf
       if (const int refused = wrapper->admit(call, mode, caller); refused != MPI_SUCCESS) return refused;
     }
     const double begin = state->recording() ? PMPI_Wtime() : 0;
-    const mpi::CallResult outcome = perform(*state, state->choice(call.collective), comm);
+    const mpi::InternedChoice& choice = state->choice(call);
+    const mpi::CallResult outcome = perform(*state, choice, comm);
+    if (choice.sums != prepare::Sums::plain && outcome.plan == nullptr) [[unlikely]]
+      say_left_native(call, outcome, choice.sums);
     if (state->recording() && is_recorded(outcome)) record(*state, call, mode, outcome, begin);
     if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
     error = outcome.error;

@@ -202,6 +202,8 @@ void State::read_choices() {
       choice = mpi::intern(collective, "native");
     }
   }
+  sums_ = read_sums();
+  choose_sums();
   const std::string neighbor = environment("CIRCOLL_NEIGHBOR").value_or("auto");
   if (neighbor != "auto" && neighbor != "direct" && neighbor != "native")
     warn("CIRCOLL_NEIGHBOR: '" + neighbor + "' is none of auto, direct and native; the native collectives are used");
@@ -215,6 +217,31 @@ void State::read_choices() {
   }
   if (const auto bytes = environment("CIRCOLL_CACHE_BYTES"); bytes && !parse_bytes(*bytes)) {
     warn("CIRCOLL_CACHE_BYTES: '" + *bytes + "' is not a number of bytes; 64Mi is used");
+  }
+}
+
+prepare::Sums State::read_sums() const {
+  using prepare::Sums;
+  const std::string value = environment("CIRCOLL_SUM").value_or("plain");
+  if (value == "plain") return Sums::plain;
+  if (value != "exact" && value != "ordered") {
+    warn("CIRCOLL_SUM: '" + value + "' is none of plain, exact and ordered; plain is used");
+    return Sums::plain;
+  }
+  if (environment("CIRCOLL_FAULTS").value_or("off") != "off") {
+    warn("CIRCOLL_SUM: sums are plain while CIRCOLL_FAULTS is on");
+    return Sums::plain;
+  }
+  return value == "exact" ? Sums::exact : Sums::ordered;
+}
+
+void State::choose_sums() {
+  sum_choices_ = {};
+  if (sums_ == prepare::Sums::plain) return;
+  const Policy& policy = keep(make_policy("auto", options_));
+  for (const Collective collective : all_collectives) {
+    if (!is_reducing(collective)) continue;
+    sum_choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, policy, sums_);
   }
 }
 
@@ -327,12 +354,14 @@ void State::use_profile() {
 }
 
 mpi::SharedNetwork State::use_network() {
-  if (!alike_ || !serves_by_auto() || mpi::shared_world() == nullptr) return {};
+  const bool by_model = serves_by_auto() || sums_ != prepare::Sums::plain;
+  if (!alike_ || !by_model || mpi::shared_world() == nullptr) return {};
   mpi::SharedNetwork shared = mpi::share_network(mpi::shared_world()->comm(), mpi::shared_world()->placement());
   if (!shared.complaint.empty()) warn(shared.complaint);
   if (shared.numbers) {
     options_.machine = with_network(std::move(options_.machine), *shared.numbers, "measured network");
-    replace_automatic(make_policy("auto", options_));
+    choose_sums();
+    if (serves_by_auto()) replace_automatic(make_policy("auto", options_));
   }
   return shared;
 }
@@ -384,6 +413,8 @@ void State::go_native() {
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
   }
+  sums_ = prepare::Sums::plain;
+  choose_sums();
   neighbor_choice_ = mpi::intern(Collective::alltoall, "native");
 }
 

@@ -70,18 +70,22 @@ class State {
   [[nodiscard]] const mpi::InternedChoice& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
+  /// The choice for a call, which may be a sum with bits of its own (CIRCOLL_SUM).
+  [[nodiscard]] const mpi::InternedChoice& choice(const mpi::Call& call) const {
+    const auto* const summed = sum_choices_[static_cast<std::size_t>(call.collective)];
+    return summed != nullptr && mpi::is_sum_of_floats(call) ? *summed : choice(call.collective);
+  }
   /// The choice for neighbourhood collectives, which are native or served.
   [[nodiscard]] const mpi::InternedChoice& neighbor_choice() const { return *neighbor_choice_; }
-  /// True if all calls of the collective are left to the MPI library.
-  [[nodiscard]] bool is_native(Collective collective) const {
-    return choice(collective).kind == mpi::InternedChoice::Kind::native;
-  }
   /// True once agree_once() has begun.
   [[nodiscard]] bool has_agreed() const { return asked_.load(std::memory_order_relaxed); }
   /// True if some collective is not left to the MPI library.
   [[nodiscard]] bool serves_any() const {
-    if (neighbor_choice_->kind != mpi::InternedChoice::Kind::native) return true;
-    return std::any_of(all_collectives.begin(), all_collectives.end(), [this](Collective c) { return !is_native(c); });
+    constexpr auto native = mpi::InternedChoice::Kind::native;
+    if (neighbor_choice_->kind != native) return true;
+    return std::any_of(all_collectives.begin(), all_collectives.end(), [&](Collective c) {
+      return choice(c).kind != native || sum_choices_[static_cast<std::size_t>(c)] != nullptr;
+    });
   }
   [[nodiscard]] const ProgressSource& progress() const { return progress_; }
   [[nodiscard]] ProgressSource& progress() { return progress_; }
@@ -115,6 +119,11 @@ class State {
   /// Reads the CIRCOLL_ variables, once, and again if this rank has got some of rank 0.
   void read_environment();
   void read_choices();
+  /// The sums that CIRCOLL_SUM asks for.
+  [[nodiscard]] prepare::Sums read_sums() const;
+  /// Has the model choose the algorithms of these sums by the machine as it is known now. No sum goes native for its
+  /// speed, and the policy is one of its own, so that nothing is learned about it.
+  void choose_sums();
   /// Calls of a collective on a communicator before one is served.
   [[nodiscard]] int read_serve_after() const;
   /// Why no profile may be used here, alike on all ranks; empty if one may.
@@ -145,6 +154,9 @@ class State {
   PolicyOptions options_;
   std::vector<std::unique_ptr<const Policy>> policies_;  ///< what choices_ refer to
   std::array<const mpi::InternedChoice*, all_collectives.size()> choices_{};
+  prepare::Sums sums_ = prepare::Sums::plain;
+  /// For sums of floating-point numbers; nullptr: they are calls as all others.
+  std::array<const mpi::InternedChoice*, all_collectives.size()> sum_choices_{};
   const mpi::InternedChoice* neighbor_choice_ = nullptr;
   std::vector<Selection> of_files_;    ///< algorithms that stand in files, where a policy decides otherwise
   const Policy* automatic_ = nullptr;  ///< the policy "auto" of the environment; nullptr if it is another

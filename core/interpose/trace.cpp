@@ -47,6 +47,7 @@ std::uint32_t Trace::kind_of(const Event& event) {
                     .ranks = event.ranks,
                     .algorithm = native ? nullptr : event.served->algorithm,
                     .params = native ? Params{} : event.served->params,
+                    .name = name_of(event.called(), event.served),
                     .reason = std::string(event.reason)});
   index_.emplace(hash, fresh);
   return fresh;
@@ -87,15 +88,12 @@ void Trace::write(int process, const std::function<double(double)>& microseconds
   std::int64_t id = 0;
   for (const Entry& event : events_) {
     const CallKind& kind = kinds_[event.kind];
-    const Selection served{kind.algorithm, kind.collective.collective, kind.params};
-    const bool native = kind.algorithm == nullptr;
-    const std::string algorithm = name_of(native ? nullptr : &served);
-    const std::string title = std::string(to_string(kind.collective)) + " " + algorithm;
-    const std::string_view category = native ? "native" : "circoll";
+    const std::string title = std::string(to_string(kind.collective)) + " " + kind.name;
+    const std::string_view category = kind.algorithm == nullptr ? "native" : "circoll";
     const double ts = rounded(microseconds(event.begin_s));
     const double end = rounded(microseconds(event.end_s));
     Json args{{"collective", to_string(kind.collective)},
-              {"algorithm", algorithm},
+              {"algorithm", kind.name},
               {"why", kind.reason},
               {"bytes", event.bytes},
               {"comm_size", kind.ranks},

@@ -40,6 +40,7 @@ class Trace {
     Rank ranks;
     const Algorithm* algorithm;
     Params params;
+    std::string name;  ///< of the algorithm, as the report has it
     std::string reason;
     [[nodiscard]] bool is_of(const Event& event) const;
   };

@@ -32,7 +32,8 @@ InternedChoice read(Collective collective, std::string_view text, const Policy* 
 }
 
 /// True if an earlier choice for the same collective is this one.
-bool same(const InternedChoice& known, const Choice& choice) {
+bool same(const InternedChoice& known, const Choice& choice, Sums sums) {
+  if (known.sums != sums) return false;
   if (choice.policy() != nullptr) return known.policy == choice.policy();
   const Selection* selection = choice.selection();
   if (selection == nullptr) return known.text == (choice.text().empty() ? "auto" : choice.text());
@@ -42,18 +43,20 @@ bool same(const InternedChoice& known, const Choice& choice) {
 
 }  // namespace
 
-const InternedChoice* Choices::intern(Collective collective, const Choice& choice, LastChoices& last) {
+const InternedChoice* Choices::intern(Collective collective, const Choice& choice, LastChoices& last, Sums sums) {
   const InternedChoice*& known = last[static_cast<std::size_t>(collective)];
-  if (known != nullptr && same(*known, choice)) return known;
+  if (known != nullptr && same(*known, choice, sums)) return known;
   const Selection* selection = choice.selection();
   require(selection == nullptr || selection->algorithm != nullptr, "the selection names no algorithm");
   const std::lock_guard lock(mutex_);
   auto& all = all_[static_cast<std::size_t>(collective)];
   for (const auto& met : all) {
-    if (same(*met, choice)) return known = met.get();
+    if (same(*met, choice, sums)) return known = met.get();
   }
-  all.push_back(std::make_unique<const InternedChoice>(
-      selection != nullptr ? take(collective, *selection) : read(collective, choice.text(), choice.policy())));
+  InternedChoice made =
+      selection != nullptr ? take(collective, *selection) : read(collective, choice.text(), choice.policy());
+  made.sums = sums;
+  all.push_back(std::make_unique<const InternedChoice>(std::move(made)));
   return known = all.back().get();
 }
 

@@ -72,7 +72,7 @@ done
 echo "-- code of the pages"
 root=$here/../..
 mkdir "$scratch/pages"
-python3 "$here/code_blocks.py" "$scratch/pages" "$root/README.md" "$root/docs/user/library.md"
+python3 "$here/code_blocks.py" "$scratch/pages" "$root/README.md" "$root/docs/user/library.md" "$root/docs/user/reproducible.md"
 pages=0
 for page in "$scratch"/pages/*; do
   program=page_$(basename "$page")

@@ -48,6 +48,22 @@ int circoll_test_c_abi(void) {
                                             "native") != CIRCOLL_OK) {
     failed = 12;
   }
+  /* The numbers cancel among the ranks, but for one of each rank. */
+  {
+    const double numbers[3] = {rank % 2 == 0 ? 1e300 : -1e300, 1.0, size % 2 != 0 && rank == size - 1 ? -1e300 : 0.0};
+    const double weights[3] = {1e-200, 3.0, 1e-200};
+    const double* const arrays[2] = {numbers, numbers};
+    const double* const factors[2] = {NULL, weights};
+    const int64_t three[2] = {3, 3};
+    double sum = 0, sums[2] = {0, 0};
+    if (failed == 0 && circoll_mpi_exact_sum(numbers, 3, &sum, MPI_COMM_WORLD, NULL) != CIRCOLL_OK) failed = 31;
+    if (failed == 0 && sum != size) failed = 32;
+    if (failed == 0 && circoll_mpi_exact_sums(2, arrays, factors, three, sums, MPI_COMM_WORLD, "auto") != CIRCOLL_OK)
+      failed = 33;
+    if (failed == 0 && (sums[0] != size || sums[1] != 3.0 * size)) failed = 34;
+    if (failed == 0 && circoll_mpi_exact_sum(NULL, 3, &sum, MPI_COMM_WORLD, NULL) != CIRCOLL_INVALID_ARGUMENT)
+      failed = 35;
+  }
   /* Every rank sends its number to every other one, in reverse order of ranks. */
   sent = malloc((size_t)size * sizeof *sent);
   for (i = 0; i < size; ++i) {

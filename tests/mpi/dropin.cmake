@@ -17,6 +17,15 @@ function(dropin_tests)
              ${dropin} ${yield} $<TARGET_FILE:neighbors_${name}>)
   endforeach()
 
+  # Sums whose bits depend on no algorithm.
+  add_executable(exact_sums_${name} programs/exact_sums.cpp)
+  target_link_libraries(exact_sums_${name} PRIVATE PkgConfig::mpi_${name})
+  target_compile_definitions(exact_sums_${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  foreach(np 2 6)
+    mpi_test(dropin_${name}_exact_sums_np${np} 600 COMMAND python3 ${here}/exact_sums_test.py ${name} ${np}
+             ${dropin} ${yield} $<TARGET_FILE:exact_sums_${name}>)
+  endforeach()
+
   # Files of schedules in place of algorithms.
   mpi_test(dropin_${name}_schedule_files 300 COMMAND python3 ${here}/schedule_files_test.py ${name}
            ${dropin} ${yield} $<TARGET_FILE:all_collectives_${name}> $<TARGET_FILE:nonblocking_${name}> ${cli} ${PROJECT_SOURCE_DIR})

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/exact_sum.hpp"
 #include "circoll/mpi.hpp"
 #include "harness.hpp"
 #include "support/typed_api.hpp"
@@ -212,6 +213,26 @@ TEST_MPI(typed_users_operators) {
   }
   expect(allreduce(one, op, MPI_COMM_WORLD) == sum, "by value");
   MPI_Op_free(&op);
+}
+
+/// Sums that are rounded once do not depend on the number of ranks, nor on the ranks that have the numbers.
+TEST_MPI(exact_sums) {
+  const int rank = world_rank(), size = world_size();
+  std::vector<double> mine;
+  for (int i = rank; i < 1000; i += size) mine.push_back(std::ldexp(i % 7 - 3.25, i % 90 - 45));
+  std::vector<double> all;
+  for (int i = 0; i < 1000; ++i) all.push_back(std::ldexp(i % 7 - 3.25, i % 90 - 45));
+  ExactSum sum, dot;
+  sum.add(std::span<const double>(all));
+  dot.add_products(std::span<const double>(all), std::span<const double>(all));
+  for (const char* const choice : {"auto", "circulant", "ring"}) {
+    expect(exact_sum(mine, MPI_COMM_WORLD, choice) == sum.to_double(), choice);
+    expect(exact_dot(mine, mine, MPI_COMM_WORLD, choice) == dot.to_double(), choice);
+  }
+  std::vector<ExactSum> many(40);
+  for (ExactSum& one : many) one.add(std::span<const double>(mine));
+  exact_sum(many, MPI_COMM_WORLD);
+  expect(many[39] == sum, "many sums");
 }
 
 }  // namespace circoll::test

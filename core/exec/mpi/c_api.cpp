@@ -2,10 +2,13 @@
 #include <mpi.h>
 
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "api/c_errors.hpp"
 #include "circoll/circoll.h"
+#include "circoll/exact_sum.hpp"
 #include "circoll/mpi.hpp"
 #include "exec/mpi/call/calls.hpp"
 #include "exec/mpi/pending/owned_call.hpp"
@@ -185,6 +188,38 @@ CIRCOLL_C_FUNCTIONS(exscan,
 CIRCOLL_C_FUNCTIONS(bcast, (void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm),
                     (buffer, count, datatype, root, comm))
 CIRCOLL_C_FUNCTIONS(barrier, (MPI_Comm comm), (comm))
+
+int circoll_mpi_exact_sums(int sums, const double* const* numbers, const double* const* weights, const int64_t* counts,
+                           double* results, MPI_Comm comm, const char* choice) {
+  return code_of([&] {
+    require(sums >= 0, "the number of sums is negative");
+    require(sums == 0 || (numbers != nullptr && counts != nullptr && results != nullptr),
+            "numbers, counts and results must not be NULL");
+    std::vector<circoll::ExactSum> exact(static_cast<std::size_t>(sums));
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      require(counts[i] >= 0, "a count is negative");
+      require(counts[i] == 0 || numbers[i] != nullptr, "an array of numbers is NULL");
+      const auto span = [&](const double* data) { return std::span(data, static_cast<std::size_t>(counts[i])); };
+      const double* const weight = weights == nullptr ? nullptr : weights[i];
+      if (weight == nullptr) {
+        exact[i].add(span(numbers[i]));
+      } else {
+        exact[i].add_products(span(numbers[i]), span(weight));
+      }
+    }
+    circoll::exact_sum(exact, comm, choice_of(choice));
+    for (std::size_t i = 0; i < exact.size(); ++i) results[i] = exact[i].to_double();
+  });
+}
+
+int circoll_mpi_exact_sum(const double* numbers, int64_t count, double* sum, MPI_Comm comm, const char* choice) {
+  return code_of([&] {
+    require(sum != nullptr, "the place of the sum is NULL");
+    require(count >= 0, "a count is negative");
+    require(count == 0 || numbers != nullptr, "an array of numbers is NULL");
+    *sum = circoll::exact_sum(std::span(numbers, static_cast<std::size_t>(count)), comm, choice_of(choice));
+  });
+}
 
 #undef CIRCOLL_LIST
 #undef CIRCOLL_C_FUNCTIONS

@@ -94,6 +94,16 @@ int circoll_mpi_exscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Da
 int circoll_mpi_bcast(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, const char* choice);
 int circoll_mpi_barrier(MPI_Comm comm, const char* choice);
 
+/* The sum of all numbers of all ranks, rounded once: the same bits for every number of ranks, and however the numbers
+ * are distributed. One allreduce of a fixed size. `choice` is that of an allreduce. `count` may differ among the ranks.
+ */
+int circoll_mpi_exact_sum(const double* numbers, int64_t count, double* sum, MPI_Comm comm, const char* choice);
+/* Several sums in one allreduce, i < sums. From 30 sums on, one of 8 bytes comes before. results[i] is the sum of
+ * numbers[i][k] * weights[i][k] over k < counts[i] of all ranks, rounded once. It is the sum of numbers[i][k] where
+ * `weights` or weights[i] is NULL. `sums` is the same on all ranks. */
+int circoll_mpi_exact_sums(int sums, const double* const* numbers, const double* const* weights, const int64_t* counts,
+                           double* results, MPI_Comm comm, const char* choice);
+
 /* Nonblocking and persistent calls: the arguments of the blocking one, then the place of the request.
  *
  * circoll_mpi_iallreduce() and the like begin a call and return at once. circoll_mpi_allreduce_init() and the like make

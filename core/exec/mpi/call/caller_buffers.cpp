@@ -2,6 +2,7 @@
 
 #include "circoll/schedule.hpp"
 #include "exec/mpi/library/library.hpp"
+#include "ops/exact.hpp"
 
 namespace circoll::mpi {
 
@@ -94,6 +95,17 @@ void CallerBuffers::read_operator(const TypeInfo& info) {
   elements_.typed = !info.dense;
   if (info.size_bytes == 0 || info.extent_bytes <= 0 || info.true_extent_bytes > info.extent_bytes) {
     unsupported_ = "a user operator on a datatype whose elements overlap or are empty";
+  }
+}
+
+void CallerBuffers::sum_operands(Sums sums) {
+  if (sums == Sums::plain || erroneous_ || !unsupported_.empty()) return;
+  const Type type = *elements_.info.element;
+  if (size_ > 2) {
+    summed_.emplace(call_, type, sums, in_place_, rank_, size_);
+  } else if (sums == Sums::exact) {
+    elements_.kernel = ops::exact_sum_of_two(ops::best_target(), type);
+    exact_ = true;
   }
 }
 
@@ -209,6 +221,11 @@ bool CallerBuffers::refuses_equal_buffers() const {
 
 Signature CallerBuffers::signature(const InternedChoice& choice) const {
   const Collective c = call_.collective;
+  if (summed_) {
+    Signature stage = summed_->signature();
+    stage.head.choice = &choice;
+    return stage;
+  }
   Signature s;
   s.head.size = size_;
   s.head.rank = rank_;

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/call/datatype.hpp"
 #include "exec/mpi/call/elements.hpp"
+#include "exec/mpi/call/summed_call.hpp"
 #include "prepare/signature.hpp"
 
 namespace circoll::mpi {
@@ -82,7 +84,17 @@ class CallerBuffers {
   [[nodiscard]] std::string_view unsupported() const { return unsupported_; }
 
   [[nodiscard]] Signature signature(const InternedChoice& choice) const;
-  [[nodiscard]] const Elements& elements() const { return elements_; }
+  [[nodiscard]] const Elements& elements() const {
+    static const Elements bytes{};
+    return summed_ ? bytes : elements_;
+  }
+
+  /// Has a sum of floating-point numbers served by stages that move operands (SummedCall). Two operands need none: they
+  /// have one order, and a kernel rounds them once. Signature and memory are those of the stage then.
+  void sum_operands(Sums sums);
+  /// The stages, or nullptr.
+  [[nodiscard]] SummedCall* summed() { return summed_ ? &*summed_ : nullptr; }
+  [[nodiscard]] const SummedCall* summed() const { return summed_ ? &*summed_ : nullptr; }
   /// The datatype of messages: MPI_BYTE, or the caller's where elements have gaps.
   [[nodiscard]] MPI_Datatype wire_type() const { return elements_.typed ? elements_.type : MPI_BYTE; }
 
@@ -112,8 +124,11 @@ class CallerBuffers {
     recv_.copied = false;
   }
   [[nodiscard]] bool in_rounds() const { return rounds_ > 0; }
+  /// True if it takes several executions: rounds, or stages of a sum.
+  [[nodiscard]] bool has_parts() const { return in_rounds() || (summed_ && summed_->stages() > 1); }
   /// Goes to the first round, or to the next one if there is one. Signature and memory are those of the round then.
   void first_round() {
+    if (summed_) return summed_->set_stage(0);
     if (in_rounds()) set_round(0);
   }
   [[nodiscard]] bool next_round();
@@ -121,6 +136,7 @@ class CallerBuffers {
   /// True if schedules work in the caller's buffers as they are. Then before() and after() have nothing to do, and
   /// bases do not depend on staging memory. Not after discard().
   [[nodiscard]] bool direct() const {
+    if (summed_) return false;
     return reducing_ ? !(in_place_ && is_reduce_scatter(call_.collective)) : !send_.staged() && !recv_.staged();
   }
   /// send_base() and recv_base() where that is so.
@@ -169,6 +185,7 @@ class CallerBuffers {
   CallerSide send_{};
   CallerSide recv_{};
   Elements elements_{};
+  std::optional<SummedCall> summed_{};
   bool idempotent_ = false;
   bool exact_ = true;
   Count block_ = 0;  ///< plan elements per user block, where uniform

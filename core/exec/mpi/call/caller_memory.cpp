@@ -31,11 +31,13 @@ void CallerBuffers::discard(std::span<const Block> blocks, std::span<const Count
 }
 
 Count CallerBuffers::send_staging_bytes() const {
+  if (summed_) return summed_->send_staging_bytes();
   if (in_rounds()) return round_bytes();
   return send_.staged() ? send_.total_bytes() : 0;
 }
 
 Count CallerBuffers::recv_staging_bytes() const {
+  if (summed_) return summed_->recv_staging_bytes();
   if (is_reduce_scatter(call_.collective) && in_place_) {
     const Count own = call_.collective == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
     return own * elements_.extent_bytes;
@@ -46,6 +48,7 @@ Count CallerBuffers::recv_staging_bytes() const {
 }
 
 char* CallerBuffers::send_base(std::byte* staging) const {
+  if (summed_) return summed_->send_base(staging);
   if (is_reducing(call_.collective)) {
     if (!in_place_) return as_base(call_.sendbuf);
     return is_reduce_scatter(call_.collective) ? as_base(call_.recvbuf) : nullptr;
@@ -54,6 +57,7 @@ char* CallerBuffers::send_base(std::byte* staging) const {
 }
 
 char* CallerBuffers::recv_base(std::byte* staging) const {
+  if (summed_) return summed_->recv_base(staging);
   if (is_reducing(call_.collective)) {
     if (is_reduce_scatter(call_.collective) && in_place_) {
       return reinterpret_cast<char*>(staging) - elements_.info.true_lb_bytes;
@@ -74,6 +78,7 @@ int CallerBuffers::pack_own_block(std::byte* recv_staging) const {
 }
 
 int CallerBuffers::before(std::byte* send_staging, std::byte* recv_staging) const {
+  if (summed_) summed_->before(send_staging);
   if (is_reducing(call_.collective)) return MPI_SUCCESS;
   if (in_rounds()) return move_round(send_staging, false);
   if (send_.staged()) return send_.pack_to(send_staging);
@@ -84,6 +89,10 @@ int CallerBuffers::before(std::byte* send_staging, std::byte* recv_staging) cons
 
 int CallerBuffers::after(std::byte* recv_staging, const Elements& elements) const {
   const Collective c = call_.collective;
+  if (summed_) {
+    summed_->after(recv_staging);
+    return MPI_SUCCESS;
+  }
   if (is_reduce_scatter(c) && in_place_) {
     const Count own = c == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
     return elements.copy(as_base(call_.recvbuf),
@@ -146,6 +155,11 @@ void CallerBuffers::set_round(Count round) {
 }
 
 bool CallerBuffers::next_round() {
+  if (summed_) {
+    if (summed_->stage() + 1 >= summed_->stages()) return false;
+    summed_->set_stage(summed_->stage() + 1);
+    return true;
+  }
   if (round_ + 1 >= rounds_) return false;
   set_round(round_ + 1);
   return true;

@@ -116,9 +116,9 @@ std::shared_ptr<BoundPlan> find_plan(const Signature& signature, MPI_Datatype ty
   });
 }
 
-const InternedChoice* intern(Collective collective, const Choice& choice) {
+const InternedChoice* intern(Collective collective, const Choice& choice, prepare::Sums sums) {
   CIRCOLL_THREAD_LOCAL prepare::LastChoices last{};
-  return choices().intern(collective, choice, last);
+  return choices().intern(collective, choice, last, sums);
 }
 
 }  // namespace circoll::mpi

@@ -60,6 +60,7 @@ class BoundPlan : public prepare::PreparedCall {
 
 /// The interned form of a choice for a collective. A policy must live as long as the process. Throws what
 /// parse_selection throws. A repeated choice costs a comparison and allocates nothing. Thread-safe.
-[[nodiscard]] const InternedChoice* intern(Collective collective, const Choice& choice);
+[[nodiscard]] const InternedChoice* intern(Collective collective, const Choice& choice,
+                                           prepare::Sums sums = prepare::Sums::plain);
 
 }  // namespace circoll::mpi

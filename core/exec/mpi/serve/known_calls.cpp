@@ -68,7 +68,7 @@ RewrittenCall::RewrittenCall(const Call& call, const InternedChoice& choice, Com
   reduce_ = as_reduce(call, state.rank(), state.size());
   if (reduce_) {
     call_ = &*reduce_;
-    choice_ = intern(Collective::reduce, *choice.policy);
+    choice_ = intern(Collective::reduce, *choice.policy, choice.sums);
     known_ = calls.find(*call_, *choice_);
   } else if (const auto key = with_one_count(call, state.size())) {
     known_.native = calls.find(*key, choice).native;  // it is a key, and no call to be made

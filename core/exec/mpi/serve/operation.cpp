@@ -21,6 +21,7 @@ Operation::~Operation() { give_back_execution(); }
 
 bool Operation::prepare(const InternedChoice& choice) {
   choice_ = &choice;
+  user_.sum_operands(choice.sums);
   reason_ = user_.erroneous() ? "erroneous arguments" : user_.unsupported();
   if (!reason_.empty()) return false;
   if (user_.needs_prologue()) {
@@ -31,6 +32,7 @@ bool Operation::prepare(const InternedChoice& choice) {
     if (counts_.plan()->prologue() != nullptr) return true;
     counts_.set_plan(nullptr);  // the algorithm is direct
   }
+  if (user_.summed() != nullptr && !prepare_stages()) return false;
   find_data_plan(true);
   reason_ = plan_->native_reason();
   // The progress of an interrupted call is known for one execution only.
@@ -65,15 +67,44 @@ Signature Operation::placed(Signature signature) const {
   return signature;
 }
 
+bool Operation::prepare_stages() {
+  SummedCall& summed = *user_.summed();
+  const Count stages = summed.stages();
+  // The first two and the last two need the most tags and memory, which is the same block in all stages.
+  for (const Count stage : {stages - 1, stages - 2, Count{1}, Count{0}}) {
+    if (stage < 0 || stage >= stages) continue;
+    summed.set_stage(stage);
+    forget_plan();
+    find_data_plan(true);
+    reason_ = plan_->native_reason();
+    if (!reason_.empty()) return false;
+    stage_tags_ = std::max(stage_tags_, plan_->tags());
+    divide_memory();
+    stage_bytes_ = division_.bytes;
+  }
+  return true;
+}
+
 Signature Operation::data_signature() const {
-  Signature signature = placed(user_.signature(*choice_));
+  Signature signature = user_.signature(*choice_);
+  if (user_.summed() != nullptr) {
+    const Collective moving = signature.head.collective;
+    // Every rank knows the counts that it needs, so that the algorithm must be direct.
+    const bool direct = moving == Collective::alltoallv;
+    signature.head.choice = direct ? intern(moving, "linear") : intern(moving, *choice_->policy);
+  }
+  signature = placed(signature);
   if (counts_.plan() != nullptr) counts_.add_to(signature);
   return signature;
 }
 
 bool Operation::find_data_plan(bool wait) {
   if (plan_ != nullptr) return true;
+  const auto kept = user_.summed() != nullptr ? user_.summed()->plan_number() : std::nullopt;
+  if (kept) plan_ = stage_plans_.at(*kept);
+  if (plan_ != nullptr) return true;
   plan_ = find_plan(data_signature(), user_.wire_type(), user_.elements().info, state_.placement(), wait);
+  if (kept) stage_plans_.at(*kept) = plan_;
   return plan_ != nullptr;
 }
 
@@ -95,13 +126,13 @@ void Operation::forget_plan() noexcept {
 }
 
 void Operation::take_numbers() {
-  tags_.take_numbers(plan()->tags());
+  tags_.take_numbers(wanted_tags());
   made_.blocking = false;
   begin_call();
 }
 
 bool Operation::reserve_tags() {
-  if (tags_.reserve(plan()->tags()) != MPI_SUCCESS) throw Error(ErrorCode::transport, "ranks could not agree on tags");
+  if (tags_.reserve(wanted_tags()) != MPI_SUCCESS) throw Error(ErrorCode::transport, "ranks could not agree on tags");
   return tags_.is_agreed();
 }
 
@@ -110,7 +141,7 @@ void Operation::start() {
   if (const int failure = state_.failure(); failure != MPI_SUCCESS) return end(failure);
   if (!state_.usable()) throw Error(ErrorCode::transport, std::string(state_.unusable_reason()));
   if (tags_.blocking()) begin_call();
-  if (user_.in_rounds()) {
+  if (user_.has_parts()) {
     user_.first_round();
     forget_plan();
     find_data_plan(true);
@@ -185,20 +216,22 @@ bool Operation::end_prologue() {
   return true;
 }
 
-/// Memory comes in one block. It has scratch, staged messages, a temporary of user operators, and the packed forms of
-/// the caller's buffers where those have gaps.
+/// Memory comes in one block. It has sums that one stage leaves to the next, scratch, staged messages, a temporary of
+/// user operators, and the packed forms of the caller's buffers where those have gaps.
 void Operation::divide_memory() {
   binding_.elements = user_.elements();
   Elements& elements = binding_.elements;
-  const bool user_operator = is_reducing(call_.collective) && elements.kernel == nullptr;
+  const bool user_operator = is_reducing(call_.collective) && user_.summed() == nullptr && elements.kernel == nullptr;
   elements.temp_elements = user_operator ? Elements::temp_elements_for(elements.info) : 0;
-  division_ = MemoryDivision({.scratch = plan_->plan().scratch_bytes,
+  division_ = MemoryDivision({.kept = user_.summed() != nullptr ? user_.summed()->kept_bytes() : 0,
+                              .scratch = plan_->plan().scratch_bytes,
                               .staging = plan_->staging_bytes(),
                               .temp = elements.temp_bytes(),
                               .send = user_.send_staging_bytes(),
                               .recv = user_.recv_staging_bytes()});
+  division_.bytes = std::max(division_.bytes, stage_bytes_);
   // With a prologue, the binding is at first that of the counts, and blocks that do not fit may need staging memory.
-  division_lasts_ = counts_.plan() == nullptr && !user_.in_rounds();
+  division_lasts_ = counts_.plan() == nullptr && !user_.has_parts();
 }
 
 bool Operation::bind_data() {
@@ -209,9 +242,10 @@ bool Operation::bind_data() {
   binding_.elements.temp = base + division_.temp;
   binding_.staging = base + division_.staging;
   recv_staging_ = base + division_.recv;
+  if (user_.summed() != nullptr) user_.summed()->keep_in(base);
   // Elements may begin before their address (negative lower bound) or after it.
   binding_.base = {user_.send_base(base + division_.send), user_.recv_base(recv_staging_),
-                   reinterpret_cast<char*>(base) - binding_.elements.info.true_lb_bytes};
+                   reinterpret_cast<char*>(base + division_.scratch) - binding_.elements.info.true_lb_bytes};
   phase_ = Phase::data;
   error_ = user_.before(base + division_.send, recv_staging_);
   if (error_ != MPI_SUCCESS) end(error_);

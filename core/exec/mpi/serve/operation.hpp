@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -22,7 +24,7 @@ namespace circoll::mpi {
 ///   prepare()                          finds what serves them
 ///   take_numbers(), reserve_tags()     nonblocking ones in the order of the calls on the communicator; persistent ones
 ///   start(), progress() ... or wait()  one or two executions: if counts must be learned first (gatherv, scatterv,
-///                                      some of alltoallv), the prologue, then the data
+///                                      some of alltoallv), the prologue, then the data. Several if a call is divided
 /// Can be started again with the same arguments when it is over. Used by one thread at a time.
 class Operation final : public Work {
  public:
@@ -45,7 +47,7 @@ class Operation final : public Work {
   /// Turns a served operation into that of another call, if prepare() is known to find the same plan. The call may have
   /// other buffers. False: the operation is of no use any more. Must not be called while it is under way.
   [[nodiscard]] bool again(const Call& call, const CallShape& shape, const InternedChoice& choice) {
-    if (choice_ != &choice || !repeatable_ || shape_ != shape || !plan_->cached()) return false;
+    if (choice_ != &choice || !repeatable_ || shape_ != shape || plan_ == nullptr || !plan_->cached()) return false;
     call_.sendbuf = call.sendbuf;
     call_.recvbuf = call.recvbuf;
     return user_.readdress();
@@ -95,6 +97,10 @@ class Operation final : public Work {
   [[nodiscard]] Signature placed(Signature signature) const;
   void retire() noexcept;
   bool find_data_plan(bool wait);
+  /// Prepares all stages of a sum that moves operands. False: one of them is native.
+  [[nodiscard]] bool prepare_stages();
+  /// Tags that a start wants.
+  [[nodiscard]] int wanted_tags() const { return std::max(plan()->tags(), stage_tags_); }
   void start_prologue();
   void start_data();
   /// Makes memory and buffers ready. Returns false if the operation is over, with an error.
@@ -128,7 +134,10 @@ class Operation final : public Work {
   std::string_view reason_{};
   CountExchange counts_;
   std::shared_ptr<BoundPlan> plan_{};
-  std::shared_ptr<BoundPlan> last_plan_{};  ///< of the round before
+  std::shared_ptr<BoundPlan> last_plan_{};                   ///< of the round before
+  std::array<std::shared_ptr<BoundPlan>, 2> stage_plans_{};  ///< by SummedCall::plan_number()
+  int stage_tags_ = 1;                                       ///< the most of any stage
+  Count stage_bytes_ = 0;                                    ///< likewise
   bool repeatable_ = false, repeatable_with_counts_ = false;
   bool lasting_ = false;  ///< a start changes nothing but the addresses of the caller's buffers
   CallTags tags_;

@@ -73,23 +73,24 @@ class CallTags {
   TagRange reserved_;
 };
 
-/// Offsets in bytes. Scratch memory comes first.
+/// Offsets in bytes. Memory that is kept from one execution to the next comes first, so that its place is the same.
 struct MemoryDivision {
   /// The bytes that are needed. Messages are packed in `staging`, operands of an operator of the program in `temp`, and
   /// the caller's buffers, where they have gaps, in `send` and `recv`.
   struct Needs {
-    Count scratch = 0, staging = 0, temp = 0, send = 0, recv = 0;
+    Count kept = 0, scratch = 0, staging = 0, temp = 0, send = 0, recv = 0;
   };
 
   MemoryDivision() = default;
   explicit MemoryDivision(const Needs& needs)
-      : staging(aligned(needs.scratch)),
+      : scratch(aligned(needs.kept)),
+        staging(scratch + aligned(needs.scratch)),
         temp(staging + aligned(needs.staging)),
         send(temp + aligned(needs.temp)),
         recv(send + aligned(needs.send)),
         bytes(recv + aligned(needs.recv)) {}
 
-  Count staging = 0, temp = 0, send = 0, recv = 0;
+  Count scratch = 0, staging = 0, temp = 0, send = 0, recv = 0;
   Count bytes = 0;  ///< of all
 
   /// Bytes rounded up, so that what follows is aligned for every use.

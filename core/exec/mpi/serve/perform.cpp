@@ -154,7 +154,10 @@ FoundCommunicator find_communicator(const Call& call, const InternedChoice& choi
   if (found.state == nullptr) {
     return {.native_reason = globals().finalizing ? "MPI_Finalize has begun" : "the communicator is being freed"};
   }
-  if (found.state->still_usable() && !found.state->pays(call.collective, has_request, &found.error)) {
+  // A sum with bits of its own is served from the first call on. Of two operands only an exact sum has some.
+  const bool own_bits = choice.sums == Sums::exact || (choice.sums == Sums::ordered && found.state->size() > 2);
+  const bool at_once = has_request || own_bits;
+  if (found.state->still_usable() && !found.state->pays(call.collective, at_once, &found.error)) {
     found.native_reason = "among the first calls on its communicator";
     found.counted = true;
   }
