@@ -52,11 +52,11 @@ std::string place_text(const void* return_address) {
 /// Blocks that one message names.
 constexpr std::size_t most_blocks = 16;
 
-std::uint64_t transfer_hash(Rank from, Rank to, Count bytes) {
+std::uint64_t transfer_hash(Rank from, Rank to, const PeerBytes& transfer) {
   Hash hash;
   hash.add(static_cast<std::uint64_t>(from));
   hash.add(static_cast<std::uint64_t>(to));
-  hash.add(static_cast<std::uint64_t>(bytes));
+  hash.add(static_cast<std::uint64_t>(transfer.bytes)).add(static_cast<std::uint64_t>(transfer.edge));
   // The values are added up, so that equal parts of them must not cancel out.
   return mixed_bits(hash.value());
 }
@@ -150,13 +150,15 @@ CheckRecord::CheckRecord(const mpi::NeighborCall& call, const Neighborhood& neig
       mode_(mode),
       rank_(neighborhood.rank),
       caller_(caller) {
-  for (std::size_t i = 0; i < neighborhood.out.size(); ++i) {
-    const std::size_t block = contract_of(call.function) == NeighborContract::allgather ? 0 : i;
-    sends_.push_back({neighborhood.out[i].peer, sides.send.bytes_of(block)});
-  }
-  for (std::size_t i = 0; i < neighborhood.in.size(); ++i) {
-    expects_.push_back({neighborhood.in[i].peer, sides.recv.bytes_of(i)});
-  }
+  const bool gathers = contract_of(call.function) == NeighborContract::allgather;
+  const auto read = [](std::vector<PeerBytes>& to, const std::vector<NeighborEdge>& edges, const auto& bytes_of_edge) {
+    std::unordered_map<Rank, int> met;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      to.push_back({.peer = edges[i].peer, .bytes = bytes_of_edge(i), .edge = met[edges[i].peer]++});
+    }
+  };
+  read(sends_, neighborhood.out, [&](std::size_t i) { return sides.send.bytes_of(gathers ? 0 : i); });
+  read(expects_, neighborhood.in, [&](std::size_t i) { return sides.recv.bytes_of(i); });
 }
 
 CheckRecord::CheckRecord(const mpi::MadeCall& call)
@@ -262,8 +264,8 @@ std::uint64_t CheckRecord::hash() const {
 
 std::uint64_t CheckRecord::balance() const {
   std::uint64_t sum = 0;
-  for (const PeerBytes& one : sends_) sum += transfer_hash(rank_, one.peer, one.bytes);
-  for (const PeerBytes& one : expects_) sum -= transfer_hash(one.peer, rank_, one.bytes);
+  for (const PeerBytes& one : sends_) sum += transfer_hash(rank_, one.peer, one);
+  for (const PeerBytes& one : expects_) sum -= transfer_hash(one.peer, rank_, one);
   return sum;
 }
 
@@ -273,7 +275,7 @@ DescribedCall CheckRecord::described() const {
 
 std::string CheckRecord::name() const {
   if (!collective_) return "MPI_Finalize";
-  const std::string lower(to_string(CalledCollective{*collective_, neighbor_}));
+  const std::string lower(neighbor_ ? to_string(*neighbor_) : to_string(*collective_));
   if (mode_ == Mode::nonblocking) return "MPI_I" + lower;
   const std::string capital = static_cast<char>(std::toupper(static_cast<unsigned char>(lower[0]))) + lower.substr(1);
   if (mode_ == Mode::blocking) return "MPI_" + capital;

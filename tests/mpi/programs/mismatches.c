@@ -61,15 +61,19 @@ __attribute__((noinline)) int share(int count) {
   return MPI_Allgatherv(a, rank == 3 ? count : 2, MPI_INT, b, counts, displs, MPI_INT, comm);
 }
 
-/* The ranks of a ring exchange an element with both neighbours. `more` elements more go upwards. */
+/* The ranks of a ring exchange blocks with both neighbours. `more` elements more go upwards. Where both edges lead to
+   the next rank, the second one has two elements, and `more` lets the sender swap them. */
 __attribute__((noinline)) int halo(int more) {
-  const int counts[2] = {1, 1 + more}, got[2] = {1, 1}, displs[2] = {0, 8};
+  const int two = is("double_edges"), displs[2] = {0, 8}, got[2] = {1, 1 + two};
+  int counts[2] = {1, 1 + more};
+  if (two) counts[more] = 1;
+  if (two) counts[1 - more] = 2;
   return MPI_Neighbor_alltoallv(a, counts, displs, MPI_INT, b, got, displs, MPI_INT, comm);
 }
 
 __attribute__((noinline)) int ordinary(void) {
   int rc = MPI_SUCCESS;
-  if (is("neighbors")) rc = halo(0);
+  if (is("neighbors") || is("double_edges")) rc = halo(0);
   if (is("collective") || is("bytes") || is("root") || is("mode")) rc = MPI_Bcast(a, 10, MPI_INT, 0, comm);
   if (is("operator") || is("type") || is("user_operator")) rc = MPI_Allreduce(a, b, 2, MPI_INT, MPI_SUM, comm);
   if (is("gatherv")) rc = collect(rank == 1 ? 3 : 2);
@@ -94,7 +98,7 @@ static void add(void* in, void* inout, int* n, MPI_Datatype* type) {
 
 __attribute__((noinline)) int odd(void) {
   int rc = MPI_SUCCESS;
-  if (is("neighbors")) rc = halo(1);
+  if (is("neighbors") || is("double_edges")) rc = halo(1);
   if (is("collective")) rc = MPI_Reduce(a, b, 10, MPI_INT, MPI_MAX, 0, comm);
   if (is("bytes")) rc = MPI_Bcast(a, 5, MPI_INT, 0, comm);
   if (is("root")) rc = MPI_Bcast(a, 10, MPI_INT, 1, comm);
@@ -167,6 +171,13 @@ int main(int argc, char** argv) {
   }
   if (is("neighbors")) {
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &comm);
+    MPI_Comm_set_name(comm, "ring");
+  }
+  if (is("double_edges")) {
+    const int below[2] = {(rank + size - 1) % size, (rank + size - 1) % size},
+              above[2] = {(rank + 1) % size, (rank + 1) % size};
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, below, MPI_UNWEIGHTED, 2, above, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                   &comm);
     MPI_Comm_set_name(comm, "ring");
   }
   if (returns && delayed) {
