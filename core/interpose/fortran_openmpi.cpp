@@ -10,7 +10,10 @@
 // (docs/user/served.md).
 #include <mpi.h>
 
+#include <mutex>
+#include <set>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "exec/mpi/call/neighbor_call.hpp"
@@ -38,17 +41,18 @@ MPI_Datatype type(const MPI_Fint* handle) { return PMPI_Type_f2c(*handle); }
 MPI_Op op(const MPI_Fint* handle) { return PMPI_Op_f2c(*handle); }
 MPI_Comm comm(const MPI_Fint* handle) { return PMPI_Comm_f2c(*handle); }
 
-/// The datatypes of the blocks that a rank sends to its neighbours, or receives from them, as C has them.
-class NeighborTypes {
- public:
-  NeighborTypes(const MPI_Fint* handles, const MPI_Fint* c, bool sent) {
-    for (int i = 0; i < circoll::mpi::neighbor_blocks(comm(c), sent); ++i) types_.push_back(type(handles + i));
-  }
-  operator const MPI_Datatype*() const { return types_.data(); }  // NOLINT(google-explicit-constructor)
-
- private:
-  std::vector<MPI_Datatype> types_;
-};
+/// The datatypes of the blocks that a rank sends to its neighbours, or receives from them, as C has them. Open MPI
+/// reads the array again when a nonblocking operation of its own ends, and nobody tells when that is. So all different
+/// arrays stay for good. Equal ones of the program share one.
+const MPI_Datatype* neighbor_types(const MPI_Fint* handles, const MPI_Fint* c, bool sent) {
+  static std::mutex mutex;
+  static auto* const known = new std::set<std::vector<MPI_Datatype>>;
+  const int blocks = circoll::mpi::neighbor_blocks(comm(c), sent);
+  std::vector<MPI_Datatype> types;
+  for (int i = 0; i < blocks; ++i) types.push_back(type(handles + i));
+  const std::lock_guard lock(mutex);
+  return known->insert(std::move(types)).first->data();
+}
 
 using circoll::interpose::fortran::free_op;
 using circoll::interpose::fortran::give;
