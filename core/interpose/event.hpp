@@ -3,16 +3,14 @@
 
 #include <array>
 #include <atomic>
-#include <compare>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/types.hpp"
-#include "schedule/neighborhood.hpp"
+#include "facts/called_collective.hpp"
 
 namespace circoll::interpose {
 
@@ -38,8 +36,7 @@ enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
 
 /// One call that has come to its end. Each start of a persistent request is one. Times are PMPI_Wtime's.
 struct Event {
-  Collective collective = Collective::barrier;
-  std::optional<NeighborFunction> neighbor{};  ///< as in CalledCollective
+  CalledCollective collective{};
   Mode mode = Mode::blocking;
   Rank ranks = 0;                     ///< of the communicator (its local group); 0: not known
   const Selection* served = nullptr;  ///< nullptr: the native collective. Read during record() only
@@ -50,10 +47,6 @@ struct Event {
   double inside_s = 0;                ///< spent inside that entry point: end_s - begin_s if it blocks
   double own_s = 0;                   ///< of it our own work, outside of MPI and waiting; 0: not known
   int thread = -1;                    ///< thread_number() of the caller; -1: it is the thread that records
-
-  [[nodiscard]] CalledCollective called() const {
-    return neighbor ? CalledCollective(*neighbor) : CalledCollective(collective);
-  }
 };
 
 /// A section that a wrapper adds to the report.

@@ -62,24 +62,6 @@ class DirectWriter {
 
 }  // namespace
 
-std::string_view to_string(NeighborFunction function) {
-  constexpr std::array<std::string_view, all_neighbor_functions.size()> names{
-      "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"};
-  return names.at(static_cast<std::size_t>(function));
-}
-
-std::string_view to_string(const CalledCollective& called) {
-  return called.neighbor ? to_string(*called.neighbor) : to_string(called.collective);
-}
-
-std::optional<CalledCollective> called_from_string(std::string_view name) {
-  for (const NeighborFunction function : all_neighbor_functions) {
-    if (to_string(function) == name) return function;
-  }
-  const std::optional<Collective> collective = collective_from_string(name);
-  return collective ? std::optional<CalledCollective>(*collective) : std::nullopt;
-}
-
 Neighborhood neighborhood_of_grid(Rank size, Rank rank, const std::vector<GridNeighbors>& dimensions) {
   Neighborhood made{.size = size, .rank = rank};
   for (std::size_t d = 0; d < dimensions.size(); ++d) {

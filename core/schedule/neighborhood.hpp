@@ -5,13 +5,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 #include <vector>
 
+#include "circoll/neighbor_function.hpp"
 #include "circoll/schedule.hpp"
 
 namespace circoll {
@@ -47,38 +45,9 @@ enum class NeighborContract : std::uint8_t {
   alltoall,   ///< a block along each edge
 };
 
-/// MPI_Neighbor_<name>.
-enum class NeighborFunction : std::uint8_t { allgather, allgatherv, alltoall, alltoallv, alltoallw };
-inline constexpr std::array all_neighbor_functions{NeighborFunction::allgather, NeighborFunction::allgatherv,
-                                                   NeighborFunction::alltoall, NeighborFunction::alltoallv,
-                                                   NeighborFunction::alltoallw};
-/// "neighbor_allgather" and so on.
-[[nodiscard]] std::string_view to_string(NeighborFunction function);
-/// The collective that is the same among all ranks. It stands for the function where one of Collective is wanted.
-[[nodiscard]] constexpr Collective among_all(NeighborFunction function) {
-  constexpr std::array all{Collective::allgather, Collective::allgatherv, Collective::alltoall, Collective::alltoallv,
-                           Collective::alltoallv};
-  return all.at(static_cast<std::size_t>(function));
-}
 [[nodiscard]] constexpr NeighborContract contract_of(NeighborFunction function) {
   return function <= NeighborFunction::allgatherv ? NeighborContract::allgather : NeighborContract::alltoall;
 }
-
-/// The collective of a call, which may be among neighbours only.
-struct CalledCollective {
-  Collective collective = Collective::barrier;  ///< of neighbours: among_all(*neighbor)
-  std::optional<NeighborFunction> neighbor{};
-
-  CalledCollective() = default;
-  CalledCollective(Collective called) : collective(called) {}  // NOLINT(google-explicit-constructor)
-  CalledCollective(NeighborFunction called)
-      : collective(among_all(called)), neighbor(called) {}  // NOLINT(google-explicit-constructor)
-  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
-  friend auto operator<=>(const CalledCollective&, const CalledCollective&) = default;
-};
-[[nodiscard]] std::string_view to_string(const CalledCollective& called);
-/// Reads what to_string() writes.
-[[nodiscard]] std::optional<CalledCollective> called_from_string(std::string_view name);
 
 /// The blocks that a rank has in its send buffer. A rank of an allgather has one, unless nobody receives it.
 [[nodiscard]] inline std::size_t blocks_sent(const Neighborhood& neighborhood, NeighborContract contract) {

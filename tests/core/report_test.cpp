@@ -74,7 +74,7 @@ TEST(Report, TellsNeighbourhoodsFromTheCollectivesAmongAllRanks) {
     Event event = served_by(selection, 64, 1);
     event.collective = among_all(function);
     ledger.add(event);
-    event.neighbor = function;
+    event.collective = function;
     ledger.add(event);
   }
   Report report(two_ranks());
@@ -103,7 +103,7 @@ TEST(Report, OfNeighbourhoodsAdvisesNoTuning) {
   const Selection selection{.algorithm = &direct, .collective = Collective::alltoall};
   Event among = served_by(selection, 64, 1);
   EXPECT_NE(summary_of(two_ranks(), {among}).back().find("circoll tune"), std::string::npos);
-  among.neighbor = NeighborFunction::alltoall;
+  among.collective = NeighborFunction::alltoall;
   EXPECT_EQ(summary_of(two_ranks(), {among}).back(), "next: has it helped? circoll compare -- PROGRAM");
 }
 

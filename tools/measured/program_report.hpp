@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "circoll/types.hpp"
+#include "facts/called_collective.hpp"
 #include "facts/judge.hpp"
 #include "measured/waiting.hpp"
-#include "schedule/neighborhood.hpp"
 
 namespace circoll {
 

@@ -133,6 +133,7 @@ Topology grid(std::mt19937& random) {
 // ---- blocks. A block has pairs of int; a gapped type has a hole in each pair.
 
 MPI_Datatype gapped = MPI_DATATYPE_NULL;  ///< int, hole, int; 16 bytes from one to the next
+MPI_Datatype given = MPI_DATATYPE_NULL;   ///< the same, of one call alone
 constexpr int gapped_ints = 4;
 
 unsigned hash(unsigned a, unsigned b, unsigned c) { return (a * 2654435761U ^ b * 40503U ^ c * 97U) >> 7U; }
@@ -152,7 +153,9 @@ struct Side {
   std::vector<MPI_Aint> bytes;
   std::vector<MPI_Datatype> types;
   bool gaps = false;  ///< of the type of all blocks
-  [[nodiscard]] MPI_Datatype type() const { return gaps ? gapped : MPI_INT; }
+  [[nodiscard]] MPI_Datatype type() const { return gaps ? given : MPI_INT; }
+  /// From now on the types are for arguments.
+  void give_types() { std::replace(types.begin(), types.end(), gapped, given); }
 };
 
 struct Call {
@@ -260,6 +263,9 @@ struct Call {
     const MPI_Comm comm = topology.comm;
     const int count = (recv.gaps ? 1 : 2) * pairs;
     MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Type_dup(gapped, &given);
+    send.give_types();
+    recv.give_types();
     if (send.counts[0] == 0 && function != alltoallv && function != alltoallw && !gathers())
       send.counts[0] = (send.gaps ? 1 : 2) * pairs;
 #if HAS_LARGE
@@ -267,12 +273,14 @@ struct Call {
       MPI_Neighbor_alltoallw_c(bottom ? MPI_BOTTOM : send.memory.data(), send.large_counts.data(), send.bytes.data(),
                                send.types.data(), bottom ? MPI_BOTTOM : recv.memory.data(), recv.large_counts.data(),
                                recv.bytes.data(), recv.types.data(), comm);
+      MPI_Type_free(&given);
       return;
     }
     if (large && form == nonblocking && gathers()) {
       if (function == allgather) {
         MPI_Ineighbor_allgather_c(ARGUMENTS_ALLGATHER, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Type_free(&given);
         return;
       }
     }
@@ -284,8 +292,9 @@ struct Call {
     } else {
       CALLS();
     }
-    // A served call has copied what the program may overwrite now.
+    // A served call has copied what the program may overwrite now, and keeps datatypes that the program may free.
     if (form != blocking && !library && overwrites) {
+      MPI_Type_free(&given);
       std::fill(recv.counts.begin(), recv.counts.end(), -7);
       std::fill(send.counts.begin(), send.counts.end(), -7);
       std::vector<MPI_Datatype>(send.types.size(), MPI_DATATYPE_NULL).swap(send.types);
@@ -297,6 +306,7 @@ struct Call {
     }
     if (form == nonblocking) MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (form == persistent) MPI_Request_free(&request);
+    if (given != MPI_DATATYPE_NULL) MPI_Type_free(&given);
   }
 };
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <span>
 #include <vector>
 
 #include "circoll/buffers.hpp"
@@ -32,6 +32,19 @@ struct NeighborCall {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
+/// The library's own function for a call. Refers to `function`, and returns an MPI error code.
+class NeighborNative {
+ public:
+  template <typename Function>
+  explicit NeighborNative(const Function& function)
+      : function_(&function), call_([](const void* f) { return (*static_cast<const Function*>(f))(); }) {}
+  [[nodiscard]] int operator()() const { return call_(function_); }
+
+ private:
+  const void* function_;
+  int (*call_)(const void*);
+};
+
 /// The edges of this rank in the topology of a communicator. Nothing if there is no topology, or if a rank's edges to
 /// itself do not fit together. Asks MPI, and does not wait for other ranks.
 [[nodiscard]] std::optional<Neighborhood> find_neighborhood(MPI_Comm comm, Rank rank, Rank size);
@@ -43,9 +56,9 @@ struct NeighborCall {
 /// goes through staging memory, where its packed blocks follow one another.
 class NeighborSide {
  public:
-  /// Reads what a call says about `places`, each the place of a block among the arguments. `irregular`: it must have
-  /// arrays of counts and displacements.
-  NeighborSide(const NeighborArguments& arguments, const std::vector<std::size_t>& places, bool irregular);
+  /// Reads what a call says about the blocks at the places of `edges`. `irregular`: it must have arrays of counts and
+  /// displacements. What it said before is forgotten, but the memory for it is kept.
+  void read(const NeighborArguments& arguments, std::span<const NeighborEdge> edges, bool irregular);
 
   [[nodiscard]] bool erroneous() const { return erroneous_; }
   /// True if both describe blocks of the same sizes at the same displacements. The addresses of buffers may differ.

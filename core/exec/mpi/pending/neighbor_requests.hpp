@@ -9,11 +9,11 @@
 namespace circoll::mpi {
 
 /// Starts a call. `native` starts the library's own, with the same request. Throws as perform().
-[[nodiscard]] NeighborResult start(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
-                                   MPI_Request* request, const Observer& observer);
+[[nodiscard]] CallResult start(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
+                               MPI_Request* request, const Observer& observer);
 
 /// Makes a persistent request, or has `native` make it.
-[[nodiscard]] NeighborResult init(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
-                                  MPI_Request* request, const Observer& observer);
+[[nodiscard]] CallResult init(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
+                              MPI_Request* request, const Observer& observer);
 
 }  // namespace circoll::mpi

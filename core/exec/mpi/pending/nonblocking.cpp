@@ -114,7 +114,7 @@ CallResult start_on(CommState& state, const Call& call, const InternedChoice& ch
   if (const int rc = state.begin_open(); rc != MPI_SUCCESS) return CallResult{.error = rc, .handled = true};
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return CallResult{.error = rc};
   operation.take_numbers();
-  CallResult outcome{.plan = operation.plan(), .bytes = operation.bytes()};
+  CallResult outcome{.by = keep_served(operation.plan()), .bytes = operation.bytes()};
   NonblockingCall::add(std::move(pending), request);
   return outcome;
 }

@@ -3,10 +3,8 @@
 
 #include <mpi.h>
 
-#include <optional>
-
 #include "exec/mpi/serve/perform.hpp"
-#include "schedule/neighborhood.hpp"
+#include "facts/called_collective.hpp"
 
 namespace circoll::mpi {
 
@@ -14,11 +12,10 @@ namespace circoll::mpi {
 /// MPI, nor throw.
 struct Ended {
   CallResult outcome{};
-  Collective collective = Collective::barrier;
-  std::optional<NeighborFunction> neighbor{};  ///< it was among neighbours: outcome has no plan, but was served
-  Rank size = 1;                               ///< of the communicator
-  double begin_s = 0;                          ///< MPI_Wtime of the call or of MPI_Start
-  double inside_s = 0;                         ///< spent in it
+  CalledCollective collective{};
+  Rank size = 1;        ///< of the communicator
+  double begin_s = 0;   ///< MPI_Wtime of the call or of MPI_Start
+  double inside_s = 0;  ///< spent in it
   bool persistent = false;
   int thread = -1;  ///< of the caller, as the caller has said
 };
