@@ -28,7 +28,7 @@ Counts array(const void* data) { return data == nullptr ? Counts{} : Counts::wid
 // The call of an entry in the list, and the library's own function as a NeighborNative that lives as long as the call.
 #define CIRCOLL_CALL(...) CIRCOLL_CALL_OF(__VA_ARGS__)
 #define CIRCOLL_CALL_OF(function, ...) make_call(NeighborFunction::function, comm, __VA_ARGS__)
-#define CIRCOLL_NATIVE(...) NeighborNative([&] { return __VA_ARGS__; })
+#define CIRCOLL_NATIVE(...) NeighborNative([&](std::string_view) { return __VA_ARGS__; })
 
 namespace {
 NeighborCall make_call(NeighborFunction function, MPI_Comm comm, const NeighborArguments& send,

@@ -170,7 +170,7 @@ int serve(const mpi::NeighborCall& call, const mpi::NeighborNative& native, cons
       [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
         return mpi::perform(call, choice, native, state.recording());
       },
-      native);
+      [&] { return native({}); });
 }
 
 int start(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_Request* request,
@@ -180,7 +180,7 @@ int start(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_
       [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
         return mpi::start(call, choice, native, request, observer(state));
       },
-      native);
+      [&] { return native({}); });
 }
 
 int init(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_Request* request,
@@ -190,7 +190,7 @@ int init(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_R
       [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
         return mpi::init(call, choice, native, request, observer(state));
       },
-      native);
+      [&] { return native({}); });
 }
 
 bool start_ours(MPI_Request request, int* error) noexcept {

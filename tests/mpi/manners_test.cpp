@@ -132,7 +132,7 @@ TEST_MPI(steady_state_among_neighbors_allocates_nothing) {
   const std::vector<int> a(100, world_rank()), counts{3, 3}, displs{20, 0};
   const std::vector<MPI_Aint> bytes{80, 0};
   std::vector<int> b(100);
-  const auto no_native = [] { return MPI_ERR_OTHER; };
+  const auto no_native = [](std::string_view) { return MPI_ERR_OTHER; };
   for (const MPI_Datatype type : {MPI_INT, gapped}) {
     const std::vector<MPI_Datatype> types{type, type};
     const mpi::NeighborArguments one{.buffer = a.data(), .count = 3, .type = type};

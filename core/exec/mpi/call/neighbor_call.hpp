@@ -3,10 +3,12 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "circoll/buffers.hpp"
@@ -32,18 +34,28 @@ struct NeighborCall {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// The library's own function for a call. Refers to `function`, and returns an MPI error code.
+/// The library's own function for a call, as `function(reason)` makes it. Refers to `function`. Returns an MPI error
+/// code.
 class NeighborNative {
  public:
   template <typename Function>
   explicit NeighborNative(const Function& function)
-      : function_(&function), call_([](const void* f) { return (*static_cast<const Function*>(f))(); }) {}
-  [[nodiscard]] int operator()() const { return call_(function_); }
+      : function_(&function),
+        call_([](const void* f, std::string_view reason) { return (*static_cast<const Function*>(f))(reason); }) {}
+  [[nodiscard]] int operator()(std::string_view reason) const { return call_(function_, reason); }
 
  private:
   const void* function_;
-  int (*call_)(const void*);
+  int (*call_)(const void*, std::string_view);
 };
+
+/// The arrays of the library's own call, of int, which it may read until its request is over.
+using NeighborArrays = std::array<std::vector<int>, 4>;
+/// The library's own function: blocking, nonblocking or persistent. Not for alltoallw. `arrays` get what the call has.
+/// Throws Error(unsupported) if a number does not fit into int.
+[[nodiscard]] int call_native(const NeighborCall& call, NeighborArrays& arrays);
+[[nodiscard]] int start_native(const NeighborCall& call, NeighborArrays& arrays, MPI_Request* request);
+[[nodiscard]] int init_native(const NeighborCall& call, NeighborArrays& arrays, MPI_Request* request);
 
 /// The edges of this rank in the topology of a communicator. Nothing if there is no topology, or if a rank's edges to
 /// itself do not fit together. Asks MPI, and does not wait for other ranks.
@@ -57,7 +69,7 @@ class NeighborNative {
 class NeighborSide {
  public:
   /// Reads what a call says about the blocks at the places of `edges`. `irregular`: it must have arrays of counts and
-  /// displacements. What it said before is forgotten, but the memory for it is kept.
+  /// displacements. The memory for them serves the next call, too.
   void read(const NeighborArguments& arguments, std::span<const NeighborEdge> edges, bool irregular);
 
   [[nodiscard]] bool erroneous() const { return erroneous_; }

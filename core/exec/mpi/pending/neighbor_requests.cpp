@@ -21,11 +21,7 @@ CallResult start_on(CommState& state, const NeighborCall& call, NeighborState& k
   const Schedule& schedule = kept.schedule(contract_of(call.function));
   auto pending = std::make_unique<NonblockingNeighbor>(call, state, schedule, kept.sides(), observer);
   NeighborOperation& operation = pending->operation();
-  if (const int rc = state.begin_open(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-  if (const int rc = operation.hold_types(); rc != MPI_SUCCESS) {
-    state.missed_call();  // the others may have sent
-    return {.error = rc, .handled = true};
-  }
+  if (const int rc = prepare_to_start(state, operation); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return {.error = rc};
   operation.take_numbers();
   CallResult result = served_directly(operation);
@@ -35,13 +31,24 @@ CallResult start_on(CommState& state, const NeighborCall& call, NeighborState& k
 
 }  // namespace
 
+std::string_view why_not_started(CommState& state) {
+  if (state.has_carrier() && !why_not_ready(state).empty()) return why_not_ready(state);
+  if (state.serves_nonblocking()) return {};
+  return "its communicator has no tags yet, and the call must not wait for the other ranks";
+}
+
+int prepare_to_start(CommState& state, NeighborOperation& operation) {
+  if (const int rc = state.begin_open(); rc != MPI_SUCCESS) return rc;
+  const int rc = operation.hold_types();
+  if (rc != MPI_SUCCESS) state.missed_call();  // the others may have sent
+  return rc;
+}
+
 CallResult start(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
                  MPI_Request* request, const Observer& observer) {
   return serve_among_neighbors(call, choice, native, [&](CommState& state, NeighborState& kept) {
-    if (state.has_carrier() && !why_not_ready(state).empty()) return native_outcome(native(), why_not_ready(state));
-    if (!state.serves_nonblocking())
-      return native_outcome(native(),
-                            "its communicator has no tags yet, and the call must not wait for the other ranks");
+    const std::string_view why = why_not_started(state);
+    if (!why.empty()) return native_outcome(native(why), why);
     return start_on(state, call, kept, request, observer);
   });
 }

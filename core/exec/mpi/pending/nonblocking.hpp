@@ -24,6 +24,9 @@ struct Observer {
   int thread = -1;                                    ///< for Ended::thread
 };
 
+/// Why a persistent call is native where there are no tags for it.
+inline constexpr std::string_view too_many_requests = "too many persistent requests";
+
 /// Starts a call, whose request completes in all of MPI's ways to wait. For that, progress().poll() must be called
 /// again and again meanwhile. Native calls give the MPI library's own request. An error is returned, or comes with the
 /// request's completion. Throws as perform(). The observer is not called for native calls.

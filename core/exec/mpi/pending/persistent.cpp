@@ -153,7 +153,7 @@ CallResult init_on(CommState& state, const Call& call, const InternedChoice& cho
     return CallResult{.error = rc, .handled = true};
   }
   if (in_device) return native(call, info, request, in_device_memory, operation.bytes());
-  if (!operation.reserve_tags()) return native(call, info, request, "too many persistent requests", operation.bytes());
+  if (!operation.reserve_tags()) return native(call, info, request, too_many_requests, operation.bytes());
   if (const int rc = enter(std::move(made), request); rc != MPI_SUCCESS) return CallResult{.error = rc};
   return CallResult{.by = keep_served(operation.plan()), .bytes = operation.bytes()};
 }
@@ -184,12 +184,12 @@ CallResult init(const NeighborCall& call, const InternedChoice& choice, const Ne
     if (self_communicator() == MPI_COMM_NULL)
       throw Error(ErrorCode::transport, "MPI could not make a private communicator");
     if (const int rc = make_ready(state); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-    if (const std::string_view why = why_not_ready(state); !why.empty()) return native_outcome(native(), why);
+    if (const std::string_view why = why_not_ready(state); !why.empty()) return native_outcome(native(why), why);
     const Schedule& schedule = kept.schedule(contract_of(call.function));
     auto made = std::make_unique<Persistent<PendingNeighbor>>(call, state, schedule, kept.sides(), observer);
     NeighborOperation& operation = made->operation();
     if (const int rc = operation.reserve_tags(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-    if (!operation.has_tags()) return native_outcome(native(), "too many persistent requests");
+    if (!operation.has_tags()) return native_outcome(native(too_many_requests), too_many_requests);
     if (const int rc = operation.hold_types(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
     CallResult result = served_directly(operation);
     if (const int rc = enter(std::move(made), request); rc != MPI_SUCCESS) return {.error = rc};

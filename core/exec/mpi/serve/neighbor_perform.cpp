@@ -77,7 +77,7 @@ FoundCommunicator find_communicator(const NeighborCall& call, const InternedChoi
 CallResult perform(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native, bool timed) {
   return serve_among_neighbors(call, choice, native, [&](CommState& state, NeighborState& kept) -> CallResult {
     if (const int rc = make_ready(state); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-    if (const std::string_view why = why_not_ready(state); !why.empty()) return native_outcome(native(), why);
+    if (const std::string_view why = why_not_ready(state); !why.empty()) return native_outcome(native(why), why);
     return execute(kept.operation(call, state), timed);
   });
 }

@@ -51,19 +51,19 @@ class NeighborState final : public Attachment {
 /// The communicator of a call, as find_communicator() has it.
 [[nodiscard]] FoundCommunicator find_communicator(const NeighborCall& call, const InternedChoice& choice);
 
-/// Serves a call by `serve(state, kept)`, which returns a CallResult, unless the call is native. A choice that is native
-/// leaves it to the library, and every other one serves it. Passes on Error and std::bad_alloc.
+/// Serves a call by `serve(state, kept)`, which returns a CallResult, unless the call is native. A native choice leaves
+/// it to the library, and every other one serves it. Passes on Error and std::bad_alloc.
 template <typename Serve>
 [[nodiscard]] CallResult serve_among_neighbors(const NeighborCall& call, const InternedChoice& choice,
                                                const NeighborNative& native, const Serve& serve) {
   const FoundCommunicator found = find_communicator(call, choice);
   if (found.error != MPI_SUCCESS) return {.error = found.error, .handled = true};
-  if (!found.native_reason.empty()) return native_outcome(native(), found.native_reason);
+  if (!found.native_reason.empty()) return native_outcome(native(found.native_reason), found.native_reason);
   CommState& state = *found.state;
   return with_memory(state, [&] {
     NeighborState& kept = state.attached<NeighborState>();
     const std::string_view why = kept.read(call, state);
-    return why.empty() ? serve(state, kept) : native_outcome(native(), why);
+    return why.empty() ? serve(state, kept) : native_outcome(native(why), why);
   });
 }
 
