@@ -30,11 +30,14 @@
 #include <mpi.h>
 
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "circoll/buffers.hpp"
 #include "circoll/call.hpp"
 #include "circoll/comm.hpp"
 #include "circoll/error.hpp"
+#include "circoll/exchange.hpp"
 #include "circoll/neighbors.hpp"
 #include "circoll/request.hpp"
 #include "circoll/types.hpp"
@@ -142,6 +145,10 @@ void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice&
 /// An inactive request for a persistent call. The communicator must not be freed before it.
 [[nodiscard]] Request init(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice = {});
 
+/// Begins a sparse exchange (circoll/exchange.hpp). The first one on a communicator waits for the other ranks. Throws
+/// Error(invalid_argument) if a message is for no rank; this rank has sent nothing then.
+[[nodiscard]] Request begin_exchange(std::vector<ExchangeMessage> sent, ExchangePlace place, MPI_Comm comm);
+
 }  // namespace circoll::mpi
 
 namespace circoll {
@@ -155,6 +162,9 @@ struct CommunicatorTraits<MPI_Comm> {
   static Rank rank(MPI_Comm comm) { return mpi::rank_of(comm); }
   static Rank size(MPI_Comm comm) { return mpi::size_of(comm); }
   static NeighborCounts neighbors(MPI_Comm comm) { return mpi::neighbors_of(comm); }
+  static Request exchange(MPI_Comm comm, std::vector<ExchangeMessage> sent, ExchangePlace place) {
+    return mpi::begin_exchange(std::move(sent), std::move(place), comm);
+  }
   static void execute(MPI_Comm comm, CollectiveCall& call, const Operator* op, const Choice& choice) {
     mpi::execute(call, handle(call, op), comm, choice);
   }

@@ -27,8 +27,8 @@ namespace circoll::mpi {
 class Attachment {
  public:
   /// The places for attachments. A class that is attached says which is its own, as `slot`.
-  enum class Slot : std::uint8_t { calls, operations, learned, guard, neighborhood };
-  static constexpr std::size_t slots = 5;
+  enum class Slot : std::uint8_t { calls, operations, learned, guard, neighborhood, exchanges };
+  static constexpr std::size_t slots = 6;
 
   Attachment() = default;
   virtual ~Attachment() = default;
