@@ -9,6 +9,7 @@ std::string_view to_string(NeighborFunction function) {
 }
 
 std::string_view to_string(const CalledCollective& called) {
+  if (called.has_types) return "alltoallw";
   return called.neighbor ? to_string(*called.neighbor) : to_string(called.collective);
 }
 
@@ -16,6 +17,7 @@ std::optional<CalledCollective> called_from_string(std::string_view name) {
   for (const NeighborFunction function : all_neighbor_functions) {
     if (to_string(function) == name) return function;
   }
+  if (const CalledCollective typed = CalledCollective::alltoallw(); to_string(typed) == name) return typed;
   const std::optional<Collective> collective = collective_from_string(name);
   return collective ? std::optional<CalledCollective>(*collective) : std::nullopt;
 }

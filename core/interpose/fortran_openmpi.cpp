@@ -41,17 +41,27 @@ MPI_Datatype type(const MPI_Fint* handle) { return PMPI_Type_f2c(*handle); }
 MPI_Op op(const MPI_Fint* handle) { return PMPI_Op_f2c(*handle); }
 MPI_Comm comm(const MPI_Fint* handle) { return PMPI_Comm_f2c(*handle); }
 
-/// The datatypes of the blocks that a rank sends to its neighbours, or receives from them, as C has them. Open MPI
-/// reads the array again when a nonblocking operation of its own ends, and nobody tells when that is. So all different
-/// arrays stay for good. Equal ones of the program share one.
-const MPI_Datatype* neighbor_types(const MPI_Fint* handles, const MPI_Fint* c, bool sent) {
+/// Datatypes of blocks as C has them. Open MPI reads the array again when a nonblocking operation of its own ends, and
+/// nobody tells when that is. So all different arrays stay for good. Equal ones of the program share one.
+const MPI_Datatype* types(const MPI_Fint* handles, int blocks) {
   static std::mutex mutex;
   static auto* const known = new std::set<std::vector<MPI_Datatype>>;
-  const int blocks = circoll::mpi::neighbor_blocks(comm(c), sent);
-  std::vector<MPI_Datatype> types;
-  for (int i = 0; i < blocks; ++i) types.push_back(type(handles + i));
+  std::vector<MPI_Datatype> all;
+  for (int i = 0; i < blocks; ++i) all.push_back(type(handles + i));
   const std::lock_guard lock(mutex);
-  return known->insert(std::move(types)).first->data();
+  return known->insert(std::move(all)).first->data();
+}
+/// Those that a rank sends to its neighbours, or receives from them.
+const MPI_Datatype* neighbor_types(const MPI_Fint* handles, const MPI_Fint* c, bool sent) {
+  return types(handles, circoll::mpi::neighbor_blocks(comm(c), sent));
+}
+/// Those of an alltoallw. In place the ones to send may be anything.
+const MPI_Datatype* exchanged_types(const MPI_Fint* handles, const MPI_Fint* c, const void* buffer_of_them) {
+  int inter = 0, ranks = 0;
+  const bool read = buffer_of_them != MPI_IN_PLACE && PMPI_Comm_test_inter(comm(c), &inter) == MPI_SUCCESS;
+  if (read && inter != 0) PMPI_Comm_remote_size(comm(c), &ranks);
+  if (read && inter == 0) PMPI_Comm_size(comm(c), &ranks);
+  return types(handles, ranks);
 }
 
 using circoll::interpose::fortran::free_op;

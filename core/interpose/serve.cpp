@@ -4,7 +4,6 @@
 
 #include <new>
 #include <string_view>
-#include <type_traits>
 
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/pending/neighbor_requests.hpp"
@@ -25,19 +24,20 @@ const mpi::InternedChoice& choice_of(const State& state, const mpi::NeighborCall
   return state.neighbor_choice();
 }
 
-CalledCollective called(const mpi::Call& call) { return call.collective; }
 CalledCollective called(const mpi::NeighborCall& call) { return call.function; }
+
+bool is_survived(const mpi::Call& call) { return !call.has_types; }
+bool is_survived(const mpi::NeighborCall& /*call*/) { return false; }
 
 Count bytes_in(const mpi::Call& call) { return mpi::described_bytes(call); }
 Count bytes_in(const mpi::NeighborCall& /*call*/) { return 0; }
 
 /// Why no such call can be served, the same on all ranks; empty if calls can.
 template <typename AnyCall>
-std::string_view left_because(const State& state, Mode mode) {
-  if constexpr (std::is_same_v<AnyCall, mpi::NeighborCall>) {
-    // Survivors know how to finish collectives among all ranks only.
+std::string_view left_because(const State& state, const AnyCall& call, Mode mode) {
+  if (!is_survived(call)) [[unlikely]] {
     if (const Serving* const wrapper = Serving::first(); wrapper != nullptr && wrapper->ends_waiting())
-      return "CIRCOLL_FAULTS is on, and neighbourhood collectives are not survived";
+      return "CIRCOLL_FAULTS is on, and alltoallw and neighbourhood collectives are not survived";
   }
   return mode == Mode::blocking ? std::string_view() : state.progress().unavailable();
 }
@@ -104,7 +104,7 @@ int serve_entry_point(const AnyCall& call, Mode mode, const void* caller, Perfor
       if (const int refused = wrapper->admit(call, mode, caller); refused != MPI_SUCCESS) return refused;
     }
     const double begin = state->recording() ? PMPI_Wtime() : 0;
-    const std::string_view reason = left_because<AnyCall>(*state, mode);
+    const std::string_view reason = left_because(*state, call, mode);
     const mpi::CallResult outcome =
         reason.empty() ? perform(*state, choice_of(*state, call), comm) : mpi::native_outcome(native(), reason);
     // Of a served call that does not block, Progress tells when it is over.

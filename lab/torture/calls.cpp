@@ -82,12 +82,17 @@ class Forms {
     return f(a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
   }
   int nothing(auto f, auto... tail) const { return f(a.comm, tail...); }
-  int arrays_and_types(auto f, auto... tail) const {
-    return f(a.sendbuf, sendcounts, a.sendbytes, a.sendtypes, a.recvbuf, recvcounts, a.recvbytes, a.recvtypes, a.comm,
-             tail...);
-  }
+  int arrays_and_types(auto f, auto... tail) const { return typed<D>(f, tail...); }
+  /// Displacements of neighbours are never int.
+  int addresses_and_types(auto f, auto... tail) const { return typed<MPI_Aint>(f, tail...); }
 
  private:
+  template <typename Displacement>
+  int typed(auto f, auto... tail) const {
+    return f(a.sendbuf, sendcounts, array<Displacement>(a.sendbytes), a.sendtypes, a.recvbuf, recvcounts,
+             array<Displacement>(a.recvbytes), a.recvtypes, a.comm, tail...);
+  }
+
   const Arguments& a;
   C sendcount, recvcount;
   const C *sendcounts, *recvcounts;
@@ -100,23 +105,24 @@ class Forms {
   NEIGHBOR(allgatherv, array_of_received)    \
   NEIGHBOR(alltoall, counts_of_both)         \
   NEIGHBOR(alltoallv, arrays_of_both)        \
-  NEIGHBOR(alltoallw, arrays_and_types)
+  NEIGHBOR(alltoallw, addresses_and_types)
 
 /// Defines `name`, which calls the collective's function. FUNCTION makes its name from the two in the list. NEIGHBOR
-/// does so for functions among neighbours.
-#define CIRCOLL_CALL(name, FUNCTION, NEIGHBOR, C, D, BARRIER)            \
-  template <typename... Tail>                                            \
-  int name(CalledCollective called, const Arguments& a, Tail... tail) {  \
-    const Forms<C, D> arguments(a);                                      \
-    if (called.neighbor) {                                               \
-      switch (*called.neighbor) { CIRCOLL_NEIGHBOR_FUNCTIONS(NEIGHBOR) } \
-    }                                                                    \
-    switch (called.collective) {                                         \
-      CIRCOLL_MPI_FUNCTIONS_WITH_COUNTS(FUNCTION)                        \
-      case Collective::barrier:                                          \
-        return arguments.nothing(BARRIER, tail...);                      \
-    }                                                                    \
-    return MPI_ERR_INTERN;                                               \
+/// does so for functions among neighbours, and TYPED is the alltoallw.
+#define CIRCOLL_CALL(name, FUNCTION, NEIGHBOR, TYPED, C, D, BARRIER)         \
+  template <typename... Tail>                                                \
+  int name(CalledCollective called, const Arguments& a, Tail... tail) {      \
+    const Forms<C, D> arguments(a);                                          \
+    if (called.has_types) return arguments.arrays_and_types(TYPED, tail...); \
+    if (called.neighbor) {                                                   \
+      switch (*called.neighbor) { CIRCOLL_NEIGHBOR_FUNCTIONS(NEIGHBOR) }     \
+    }                                                                        \
+    switch (called.collective) {                                             \
+      CIRCOLL_MPI_FUNCTIONS_WITH_COUNTS(FUNCTION)                            \
+      case Collective::barrier:                                              \
+        return arguments.nothing(BARRIER, tail...);                          \
+    }                                                                        \
+    return MPI_ERR_INTERN;                                                   \
   }
 #define CIRCOLL_CASE(collective, form, function) \
   case Collective::collective:                   \
@@ -131,12 +137,13 @@ class Forms {
 #define CIRCOLL_NEIGHBOR_BLOCKING(lower, form) CIRCOLL_NEIGHBOR_CASE(lower, form, MPI_Neighbor_##lower)
 #define CIRCOLL_NEIGHBOR_NATIVE(lower, form) CIRCOLL_NEIGHBOR_CASE(lower, form, PMPI_Neighbor_##lower)
 #define CIRCOLL_NEIGHBOR_NONBLOCKING(lower, form) CIRCOLL_NEIGHBOR_CASE(lower, form, MPI_Ineighbor_##lower)
-CIRCOLL_CALL(blocking, CIRCOLL_BLOCKING, CIRCOLL_NEIGHBOR_BLOCKING, int, int, MPI_Barrier)
-CIRCOLL_CALL(native, CIRCOLL_NATIVE, CIRCOLL_NEIGHBOR_NATIVE, int, int, PMPI_Barrier)
-CIRCOLL_CALL(nonblocking, CIRCOLL_NONBLOCKING, CIRCOLL_NEIGHBOR_NONBLOCKING, int, int, MPI_Ibarrier)
+CIRCOLL_CALL(blocking, CIRCOLL_BLOCKING, CIRCOLL_NEIGHBOR_BLOCKING, MPI_Alltoallw, int, int, MPI_Barrier)
+CIRCOLL_CALL(native, CIRCOLL_NATIVE, CIRCOLL_NEIGHBOR_NATIVE, PMPI_Alltoallw, int, int, PMPI_Barrier)
+CIRCOLL_CALL(nonblocking, CIRCOLL_NONBLOCKING, CIRCOLL_NEIGHBOR_NONBLOCKING, MPI_Ialltoallw, int, int, MPI_Ibarrier)
 #define CIRCOLL_PERSISTENT(lower, Name, form) CIRCOLL_CASE(lower, form, TORTURE_INIT(Name))
 #define CIRCOLL_NEIGHBOR_PERSISTENT(lower, form) CIRCOLL_NEIGHBOR_CASE(lower, form, TORTURE_INIT(Neighbor_##lower))
-CIRCOLL_CALL(persistent, CIRCOLL_PERSISTENT, CIRCOLL_NEIGHBOR_PERSISTENT, int, int, TORTURE_INIT(Barrier))
+CIRCOLL_CALL(persistent, CIRCOLL_PERSISTENT, CIRCOLL_NEIGHBOR_PERSISTENT, TORTURE_INIT(Alltoallw), int, int,
+             TORTURE_INIT(Barrier))
 #if TORTURE_LARGE
 #define CIRCOLL_BLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_##Name##_c)
 #define CIRCOLL_NONBLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_I##lower##_c)
@@ -144,11 +151,12 @@ CIRCOLL_CALL(persistent, CIRCOLL_PERSISTENT, CIRCOLL_NEIGHBOR_PERSISTENT, int, i
 #define CIRCOLL_NEIGHBOR_BLOCKING_C(lower, form) CIRCOLL_NEIGHBOR_CASE(lower, form, MPI_Neighbor_##lower##_c)
 #define CIRCOLL_NEIGHBOR_NONBLOCKING_C(lower, form) CIRCOLL_NEIGHBOR_CASE(lower, form, MPI_Ineighbor_##lower##_c)
 #define CIRCOLL_NEIGHBOR_PERSISTENT_C(lower, form) CIRCOLL_NEIGHBOR_CASE(lower, form, MPI_Neighbor_##lower##_init_c)
-CIRCOLL_CALL(blocking_large, CIRCOLL_BLOCKING_C, CIRCOLL_NEIGHBOR_BLOCKING_C, MPI_Count, MPI_Aint, MPI_Barrier)
-CIRCOLL_CALL(nonblocking_large, CIRCOLL_NONBLOCKING_C, CIRCOLL_NEIGHBOR_NONBLOCKING_C, MPI_Count, MPI_Aint,
-             MPI_Ibarrier)
-CIRCOLL_CALL(persistent_large, CIRCOLL_PERSISTENT_C, CIRCOLL_NEIGHBOR_PERSISTENT_C, MPI_Count, MPI_Aint,
-             MPI_Barrier_init)
+CIRCOLL_CALL(blocking_large, CIRCOLL_BLOCKING_C, CIRCOLL_NEIGHBOR_BLOCKING_C, MPI_Alltoallw_c, MPI_Count, MPI_Aint,
+             MPI_Barrier)
+CIRCOLL_CALL(nonblocking_large, CIRCOLL_NONBLOCKING_C, CIRCOLL_NEIGHBOR_NONBLOCKING_C, MPI_Ialltoallw_c, MPI_Count,
+             MPI_Aint, MPI_Ibarrier)
+CIRCOLL_CALL(persistent_large, CIRCOLL_PERSISTENT_C, CIRCOLL_NEIGHBOR_PERSISTENT_C, MPI_Alltoallw_init_c, MPI_Count,
+             MPI_Aint, MPI_Barrier_init)
 #endif
 
 // Sources are compiled together.

@@ -73,6 +73,7 @@ struct Operation {
   int id = 0;
   Collective collective = Collective::barrier;  ///< of neighbours: among_all(*neighbor)
   std::optional<NeighborFunction> neighbor{};
+  bool has_types = false;  ///< an alltoallv by MPI_Alltoallw
   int comm = 0;
   Mode mode = Mode::blocking;
   bool large = false;      ///< by the form with MPI_Count arguments, where the MPI has it
@@ -168,6 +169,7 @@ struct Case {
 };
 
 [[nodiscard]] inline CalledCollective called(const Operation& operation) {
+  if (operation.has_types) return CalledCollective::alltoallw();
   return operation.neighbor ? CalledCollective(*operation.neighbor) : operation.collective;
 }
 

@@ -210,6 +210,7 @@ class Generator {
       choose_elements(o);
       o.count = any_count(o);
     }
+    o.has_types = !o.neighbor && o.collective == Collective::alltoallv && o.data % 3 == 0;
     if (o.mode == Mode::persistent) o.executions = static_cast<int>(random_.between(1, 3));
     o.freed_early = o.mode == Mode::nonblocking && random_.percent(30);
     constexpr std::array arrays{Arrays::kept, Arrays::overwritten, Arrays::unmapped};

@@ -185,11 +185,11 @@ void Instance::make_side(Side& side, std::uint64_t which, const std::vector<Coun
     for (const Count units : all_units()) side.counts.add(units * o.unit / element.base_elements);
   }
   if (o.absolute) side.absolute = at_address(element, side.memory.address());
-  if (o.neighbor != NeighborFunction::alltoallw) return;
+  if (o.neighbor != NeighborFunction::alltoallw && !o.has_types) return;
   side.bytes.reserve(entries);
   side.datatypes.reserve(entries);
   for (const Block& block : side.blocks) {
-    side.bytes.push_back(block.place * element.extent);
+    side.bytes.add(block.place * element.extent);
     side.datatypes.push_back(wire_type(side));
   }
 }
@@ -239,7 +239,8 @@ void Instance::scribble_counts() {
     std::fill(side->counts.wide.begin(), side->counts.wide.end(), -7);
     std::fill(side->places.narrow.begin(), side->places.narrow.end(), 1 << 30);
     std::fill(side->places.wide.begin(), side->places.wide.end(), 1 << 30);
-    std::fill(side->bytes.begin(), side->bytes.end(), 1 << 30);
+    std::fill(side->bytes.narrow.begin(), side->bytes.narrow.end(), 1 << 30);
+    std::fill(side->bytes.wide.begin(), side->bytes.wide.end(), 1 << 30);
     std::fill(side->datatypes.begin(), side->datatypes.end(), MPI_DATATYPE_NULL);
   }
 }
@@ -288,7 +289,7 @@ Arguments Instance::arguments(MPI_Comm comm) const {
     a.sendtype = wire_type(send_);
     a.sendcounts = &send_.counts;
     a.sendplaces = &send_.places;
-    a.sendbytes = send_.bytes.data();
+    a.sendbytes = &send_.bytes;
     a.sendtypes = send_.datatypes.data();
   }
   if (recv_.used) {
@@ -297,7 +298,7 @@ Arguments Instance::arguments(MPI_Comm comm) const {
     a.recvtype = wire_type(recv_);
     a.recvcounts = &recv_.counts;
     a.recvplaces = &recv_.places;
-    a.recvbytes = recv_.bytes.data();
+    a.recvbytes = &recv_.bytes;
     a.recvtypes = recv_.datatypes.data();
   }
   if (in_place()) {

@@ -98,7 +98,7 @@ struct Side {
   std::vector<Block> blocks;
   Numbers<MPI_Count> counts;
   Numbers<MPI_Aint> places;
-  std::vector<MPI_Aint, PageAllocator<MPI_Aint>> bytes;              ///< places in bytes, for alltoallw
+  Numbers<MPI_Aint> bytes;                                           ///< places in bytes, for alltoallw
   std::vector<MPI_Datatype, PageAllocator<MPI_Datatype>> datatypes;  ///< of each block, likewise
 
   [[nodiscard]] Count packed_bytes(const Block& block, Count base_bytes) const {
@@ -113,7 +113,7 @@ struct Arguments {
   MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;
   const Numbers<MPI_Count>*sendcounts = nullptr, *recvcounts = nullptr;
   const Numbers<MPI_Aint>*sendplaces = nullptr, *recvplaces = nullptr;
-  const MPI_Aint *sendbytes = nullptr, *recvbytes = nullptr;
+  const Numbers<MPI_Aint>*sendbytes = nullptr, *recvbytes = nullptr;
   const MPI_Datatype *sendtypes = nullptr, *recvtypes = nullptr;
   MPI_Op op = MPI_OP_NULL;
   int root = 0;

@@ -86,7 +86,9 @@ std::string make_mistake(const Mistake& mistake, const Operation& operation, con
   }
   expect_error(c.comm);
   MPI_Request request = MPI_REQUEST_NULL;
-  int rc = call(called(operation), mistake.mode, arguments, operation.large, &request);
+  // Of an alltoallw the mistakes are those of an alltoallv.
+  int rc = call(operation.has_types ? operation.collective : called(operation), mistake.mode, arguments,
+                operation.large, &request);
   if (rc == MPI_SUCCESS && forgets_errors_natively()) rc = error_heard();
   if (rc == MPI_SUCCESS) return "the erroneous call returns MPI_SUCCESS";
   if (request != MPI_REQUEST_NULL) return "the erroneous call leaves a request";

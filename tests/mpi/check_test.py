@@ -41,6 +41,8 @@ CASES = {  # name: (head, lines)
     "sub_gatherv": (BACKWARDS + " do not agree on amounts", GATHERV),
     "alltoallv": (AMOUNTS, ["ranks 0-3: MPI_Alltoallv, called from exchange",
                             "rank 1 sends 8 bytes to rank 2, which expects 4"]),
+    "alltoallw": (AMOUNTS, ["ranks 0-3: MPI_Alltoallw, called from exchange_typed",
+                            "rank 1 sends 8 bytes to rank 2, which expects 4"]),
     "neighbors": (r'a communicator \("ring", ranks 0-3 of MPI_COMM_WORLD\) do not agree on amounts',
                   ["ranks 0-3: MPI_Neighbor_alltoallv, called from halo", "rank 1 sends 8 bytes to rank 2, which expects 4"]),
     "double_edges": (r'a communicator \("ring", ranks 0-3 of MPI_COMM_WORLD\) do not agree on amounts',

@@ -34,6 +34,7 @@ static void doze(int seconds) {
 int ordinary(void);
 int odd(void);
 int exchange(int more);
+int exchange_typed(int more);
 int collect(int count);
 int share(int count);
 int halo(int more);
@@ -47,6 +48,19 @@ __attribute__((noinline)) int exchange(int more) {
   }
   counts[2] += more;
   return MPI_Alltoallv(a, counts, displs, MPI_INT, b, got, displs, MPI_INT, comm);
+}
+
+/* The same with a datatype for each block. */
+__attribute__((noinline)) int exchange_typed(int more) {
+  MPI_Datatype types[4] = {MPI_INT, MPI_FLOAT, MPI_INT, MPI_FLOAT}, got_types[4];
+  int counts[4], got[4], displs[4], i;
+  for (i = 0; i < 4; ++i) {
+    counts[i] = got[i] = 1 + (i + rank) % 3;
+    displs[i] = 32 * i;
+    got_types[i] = types[rank];
+  }
+  counts[2] += more;
+  return MPI_Alltoallw(a, counts, displs, types, b, got, displs, got_types, comm);
 }
 
 __attribute__((noinline)) int collect(int count) {
@@ -79,6 +93,7 @@ __attribute__((noinline)) int ordinary(void) {
   if (is("gatherv")) rc = collect(rank == 1 ? 3 : 2);
   if (is("allgatherv")) rc = share(2);
   if (is("alltoallv")) rc = exchange(0);
+  if (is("alltoallw")) rc = exchange_typed(0);
   if (is("own_block")) rc = MPI_Allgather(a, 2, MPI_INT, b, 2, MPI_INT, comm);
   if (is("finalize") || is("alone")) rc = MPI_Barrier(comm);
   if (is("nonblocking")) rc = MPI_Ibcast(a, 1, MPI_INT, 0, comm, &request);
@@ -108,6 +123,7 @@ __attribute__((noinline)) int odd(void) {
   if (is("gatherv")) rc = collect(4);
   if (is("allgatherv")) rc = share(3);
   if (is("alltoallv")) rc = exchange(1);
+  if (is("alltoallw")) rc = exchange_typed(1);
   if (is("own_block")) rc = MPI_Allgather(a, 1, MPI_INT, b, 2, MPI_INT, comm);
   if (is("nonblocking")) rc = MPI_Ibarrier(comm, &request);
   if (is("persistent")) rc = PERSISTENT(Bcast)(a, 1, MPI_INT, 2, comm, MPI_INFO_NULL, &request);

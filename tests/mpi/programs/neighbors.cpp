@@ -1,5 +1,7 @@
-// Neighbourhood collectives on random graphs and on grids: neighbors SEED ROUNDS [overwrite]. With the last word arrays
-// of calls that do not block are overwritten at once, as a program may do under the drop-in.
+// Neighbourhood collectives on random graphs and grids, and MPI_Alltoallw: neighbors SEED ROUNDS [overwrite].
+//
+// With the last word arrays of calls that do not block are overwritten at once, and their datatypes freed, as a program
+// may do under the drop-in.
 //
 // Every call is made twice: by its MPI_ name, which the drop-in serves, and by its PMPI_ name. The program compares
 // both results with the definition. Where there are several edges from one rank to another, the functions of the
@@ -41,6 +43,7 @@ struct Topology {
   MPI_Comm comm = MPI_COMM_NULL;
   std::vector<Edges> of;  ///< of each rank; MPI_PROC_NULL where a grid ends
   bool several = false;   ///< edges from one rank to another, which the libraries may take in another order
+  bool all = false;       ///< no topology: each rank sends to each, by MPI_Alltoallw
 };
 
 /// The n-th edge from s to r is the n-th edge of r that comes from s.
@@ -130,6 +133,18 @@ Topology grid(std::mt19937& random) {
   return t;
 }
 
+Topology all_ranks() {
+  Topology t{.name = "communicator", .of = std::vector<Edges>(static_cast<std::size_t>(size)), .all = true};
+  for (Edges& one : t.of) {
+    one.out.resize(static_cast<std::size_t>(size));
+    std::iota(one.out.begin(), one.out.end(), 0);
+    one.in = one.out;
+  }
+  pair_edges(t);
+  MPI_Comm_dup(MPI_COMM_WORLD, &t.comm);
+  return t;
+}
+
 // ---- blocks. A block has pairs of int; a gapped type has a hole in each pair.
 
 MPI_Datatype gapped = MPI_DATATYPE_NULL;  ///< int, hole, int; 16 bytes from one to the next
@@ -148,7 +163,7 @@ constexpr const char* names[] = {"allgather", "allgatherv", "alltoall", "alltoal
 
 /// The arguments of one side, with room for all of its blocks.
 struct Side {
-  std::vector<int> memory, counts, displs;
+  std::vector<int> memory, counts, displs, narrow_bytes;
   std::vector<MPI_Count> large_counts;
   std::vector<MPI_Aint> bytes;
   std::vector<MPI_Datatype> types;
@@ -191,6 +206,7 @@ struct Call {
       side.bytes[i] = at * static_cast<MPI_Aint>(sizeof(int));
       at += (fixed ? (gaps ? gapped_ints : 2) : gapped_ints) * sizes[i];
     }
+    for (const MPI_Aint bytes : side.bytes) side.narrow_bytes.push_back(static_cast<int>(bytes));
     side.large_counts.assign(side.counts.begin(), side.counts.end());
     side.memory.assign(static_cast<std::size_t>(at + 1), -1);
     if (!bottom) return;
@@ -244,19 +260,29 @@ struct Call {
 #define ARGUMENTS_ALLTOALLW                                                                           \
   bottom ? MPI_BOTTOM : send.memory.data(), send.counts.data(), send.bytes.data(), send.types.data(), \
       bottom ? MPI_BOTTOM : recv.memory.data(), recv.counts.data(), recv.bytes.data(), recv.types.data(), comm
+#define ARGUMENTS_OF_ALL                                                                                   \
+  send.memory.data(), send.counts.data(), send.narrow_bytes.data(), send.types.data(), recv.memory.data(), \
+      recv.counts.data(), recv.narrow_bytes.data(), recv.types.data(), comm
+#define CALL_ALL(prefix)                                                                        \
+  do {                                                                                          \
+    if (form == blocking) prefix##MPI_Alltoallw(ARGUMENTS_OF_ALL);                              \
+    if (form == nonblocking) prefix##MPI_Ialltoallw(ARGUMENTS_OF_ALL, &request);                \
+    if (form == persistent) INIT(prefix, Alltoallw)(ARGUMENTS_OF_ALL, MPI_INFO_NULL, &request); \
+  } while (0)
 #define CALL(prefix, name, ...)                                                                  \
   do {                                                                                           \
     if (form == blocking) prefix##MPI_Neighbor_##name(__VA_ARGS__);                              \
     if (form == nonblocking) prefix##MPI_Ineighbor_##name(__VA_ARGS__, &request);                \
     if (form == persistent) INIT(prefix, Neighbor_##name)(__VA_ARGS__, MPI_INFO_NULL, &request); \
   } while (0)
-#define CALLS(prefix)                                                           \
-  do {                                                                          \
-    if (function == allgather) CALL(prefix, allgather, ARGUMENTS_ALLGATHER);    \
-    if (function == allgatherv) CALL(prefix, allgatherv, ARGUMENTS_ALLGATHERV); \
-    if (function == alltoall) CALL(prefix, alltoall, ARGUMENTS_ALLTOALL);       \
-    if (function == alltoallv) CALL(prefix, alltoallv, ARGUMENTS_ALLTOALLV);    \
-    if (function == alltoallw) CALL(prefix, alltoallw, ARGUMENTS_ALLTOALLW);    \
+#define CALLS(prefix)                                                                         \
+  do {                                                                                        \
+    if (function == allgather) CALL(prefix, allgather, ARGUMENTS_ALLGATHER);                  \
+    if (function == allgatherv) CALL(prefix, allgatherv, ARGUMENTS_ALLGATHERV);               \
+    if (function == alltoall) CALL(prefix, alltoall, ARGUMENTS_ALLTOALL);                     \
+    if (function == alltoallv) CALL(prefix, alltoallv, ARGUMENTS_ALLTOALLV);                  \
+    if (topology.all) CALL_ALL(prefix);                                                       \
+    if (function == alltoallw && !topology.all) CALL(prefix, alltoallw, ARGUMENTS_ALLTOALLW); \
   } while (0)
 
   void make(Form form, bool library, bool large) {
@@ -269,7 +295,7 @@ struct Call {
     if (send.counts[0] == 0 && function != alltoallv && function != alltoallw && !gathers())
       send.counts[0] = (send.gaps ? 1 : 2) * pairs;
 #if HAS_LARGE
-    if (large && form == blocking && function == alltoallw) {
+    if (large && form == blocking && function == alltoallw && !topology.all) {
       MPI_Neighbor_alltoallw_c(bottom ? MPI_BOTTOM : send.memory.data(), send.large_counts.data(), send.bytes.data(),
                                send.types.data(), bottom ? MPI_BOTTOM : recv.memory.data(), recv.large_counts.data(),
                                recv.bytes.data(), recv.types.data(), comm);
@@ -315,7 +341,7 @@ void try_call(const Topology& topology, Function function, Form form, std::mt199
             .function = function,
             .pairs = static_cast<int>(random() % 300),
             .seed = static_cast<unsigned>(random())};
-  call.bottom = function == alltoallw && random() % 3 == 0;
+  call.bottom = function == alltoallw && random() % 3 == 0 && !topology.all;
   if (random() % 2 == 0) call.pairs %= 4;
   // Each rank describes its buffers by types and displacements of its own.
   std::mt19937 own(call.seed + static_cast<unsigned>(rank));
@@ -368,6 +394,9 @@ int main(int argc, char** argv) {
         try_call(topology, static_cast<Function>(function), static_cast<Form>(form), random);
     }
     MPI_Comm_free(&topology.comm);
+    Topology all = all_ranks();
+    for (int form = 0; form < forms; ++form) try_call(all, alltoallw, static_cast<Form>(form), random);
+    MPI_Comm_free(&all.comm);
   }
   long all_wrong = 0;
   MPI_Allreduce(&wrong, &all_wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);

@@ -41,6 +41,14 @@ struct CallerSide {
   CountArray counts{};  ///< instead of `count`
   CountArray displs{};
   bool copied = false;  ///< goes through staging memory even if it is dense
+  /// A block of alltoallw. `info` is that of bytes then, dense if all blocks are, and `counts` are `bytes`.
+  struct TypedBlock {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    TypeInfo info{};
+    Count count = 0;
+  };
+  std::vector<TypedBlock> typed{};
+  std::vector<Count> bytes{};
 
   [[nodiscard]] bool staged() const { return significant && (copied || !info.dense); }
   [[nodiscard]] Count bytes_of(Rank block) const { return elements_of(block) * info.size_bytes; }
@@ -49,6 +57,9 @@ struct CallerSide {
   /// Null, though there are elements in it.
   [[nodiscard]] bool missing() const;
   [[nodiscard]] char* block_begin(Rank block) const { return buffer + displs[block] * info.extent_bytes; }
+  [[nodiscard]] TypedBlock typed_block(Rank block) const {
+    return typed.empty() ? TypedBlock{type, info, elements_of(block)} : typed[static_cast<std::size_t>(block)];
+  }
 
   /// Between the buffer and its packed form.
   [[nodiscard]] int pack_to(std::byte* to) const;
@@ -143,6 +154,8 @@ class CallerBuffers {
   void read_movement();
   void read_exchange();
   void read_side(CallerSide& side, const void* buffer, Count count, MPI_Datatype type);
+  void read_typed_side(CallerSide& side, const void* buffer, const CountArray& counts, const CountArray& displs,
+                       const MPI_Datatype* types);
   void check_counts(const CountArray& counts, bool significant);
   /// True if the native collective refuses equal buffers at this rank. In an exchange these are the two buffers. In
   /// other collectives they are the side with one block, and this rank's block in the other buffer.

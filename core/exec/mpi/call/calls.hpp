@@ -160,6 +160,17 @@ inline Call bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MP
           .comm = comm};
 }
 
+inline Call alltoallw(const void* sendbuf, const CountArray& sendcounts, const CountArray& sdispls,
+                      const MPI_Datatype* sendtypes, void* recvbuf, const CountArray& recvcounts,
+                      const CountArray& rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm) {
+  Call call =
+      alltoallv(sendbuf, sendcounts, sdispls, MPI_DATATYPE_NULL, recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL, comm);
+  call.sendtypes = sendtypes;
+  call.recvtypes = recvtypes;
+  call.has_types = true;
+  return call;
+}
+
 /// The call among neighbours that has the arguments of one among all ranks.
 inline NeighborCall among_neighbors(NeighborFunction function, const Call& c) {
   return {.function = function,

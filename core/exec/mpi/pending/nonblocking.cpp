@@ -103,7 +103,7 @@ std::unique_ptr<NonblockingCall> make(const Call& call, CommState& state, const 
 
 /// `asked`: the collective that the program has called.
 CallResult start_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Request* request,
-                    const Observer& observer, Collective asked) {
+                    const Observer& observer, const CalledCollective& asked) {
   auto pending = make(call, state, choice, observer);
   pending->set_collective(asked);
   Operation& operation = pending->operation();
@@ -142,7 +142,7 @@ CallResult start(const Call& call, const InternedChoice& choice, MPI_Request* re
     if (const NativeCall* known = rewritten.known().native) {
       return native(rewritten.call(), request, known->reason, known->bytes);
     }
-    return start_on(*found.state, rewritten.call(), rewritten.choice(), request, observer, call.collective);
+    return start_on(*found.state, rewritten.call(), rewritten.choice(), request, observer, called(call));
   });
 }
 

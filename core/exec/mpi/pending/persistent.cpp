@@ -140,7 +140,7 @@ CallResult native(const Call& call, MPI_Info info, MPI_Request* request, std::st
 
 /// `asked`: the collective that the program has called.
 CallResult init_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Info info,
-                   MPI_Request* request, const Observer& observer, Collective asked) {
+                   MPI_Request* request, const Observer& observer, const CalledCollective& asked) {
   auto made = std::make_unique<Persistent<PendingCall>>(call, state, observer);
   made->set_collective(asked);
   Operation& operation = made->operation();
@@ -173,7 +173,7 @@ CallResult init(const Call& call, const InternedChoice& choice, MPI_Info info, M
     if (const NativeCall* known = rewritten.known().native) {
       return native(rewritten.call(), info, request, known->reason, known->bytes);
     }
-    return init_on(*found.state, rewritten.call(), rewritten.choice(), info, request, observer, call.collective);
+    return init_on(*found.state, rewritten.call(), rewritten.choice(), info, request, observer, called(call));
   });
 }
 
