@@ -1,8 +1,8 @@
 // A sparse exchange: each rank gives data for some ranks, and nobody knows who sends to it.
 //
 //   std::map<circoll::Rank, std::vector<double>> data;                    // for each destination
-//   const auto received = circoll::exchange(data, comm);                  // from each source
-//   auto later = circoll::exchange(std::move(data), circoll::nonblocking(comm));
+//   const auto received = circoll::sparse_exchange(data, comm);           // from each source
+//   auto later = circoll::sparse_exchange(std::move(data), circoll::nonblocking(comm));
 //   const auto others = later.wait();
 //
 // The ranks end by the nonblocking consensus of Hoefler, Siebert and Lumsdaine (PPoPP 2010). Each sends synchronously,
@@ -11,7 +11,12 @@
 //
 // Collective: all ranks make the exchanges of a communicator in the same order. The first one on a communicator waits
 // for the other ranks, because it makes a private communicator. The exchanges of a communicator follow one another.
-// Errors are those of circoll/mpi.hpp. circoll/mpi.hpp includes this header.
+// circoll/mpi.hpp includes this header.
+//
+// Errors are those of circoll/mpi.hpp, on this rank alone. MpiError(MPI_ERR_TRUNCATE): a message was no multiple of the
+// elements. MpiError(MPI_ERR_NO_MEM) or std::bad_alloc: there was no memory for a message, or for the call. The other
+// ranks end their exchange all the same, and the next exchange is right. A call that throws std::bad_alloc has waited
+// for them. It sends nothing if the memory ended before its messages were under way.
 #pragma once
 
 #include <functional>
@@ -37,8 +42,9 @@ struct ExchangeMessage {
   const void* data = nullptr;  ///< as long as the exchange is under way
   Count bytes = 0;
 };
-/// Makes the memory for a message of so many bytes from a rank. It outlives the exchange. nullptr: it is no message of
-/// this exchange. Called in wait() or test() of any request, by any thread.
+/// Makes the memory for a message of so many bytes from a rank. It lives as long as the function. nullptr, or an
+/// exception: the message is dropped, and the exchange ends with an error. Called in wait() or test() of any request, by
+/// any thread.
 using ExchangePlace = std::function<void*(Rank from, Count bytes)>;
 
 namespace detail {
@@ -55,14 +61,14 @@ std::vector<ExchangeMessage> messages_of(const ByRank<T>& sent) {
 }
 
 template <typename T>
-ExchangePlace place_in(ByRank<T>& received) {
-  return [&received](Rank from, Count bytes) -> void* {
+ExchangePlace place_in(std::shared_ptr<ByRank<T>> received) {
+  return [received = std::move(received)](Rank from, Count bytes) -> void* {
     constexpr auto size = static_cast<Count>(sizeof(T));
     if (bytes % size != 0) return nullptr;
-    std::vector<T>& elements = received[from];
+    std::vector<T>& elements = (*received)[from];
     elements.resize(static_cast<std::size_t>(bytes / size));
-    static T none{};  // an address for no elements
-    return elements.empty() ? &none : elements.data();
+    if (elements.empty()) elements.reserve(1);  // an address for no elements
+    return elements.data();
   };
 }
 
@@ -74,9 +80,10 @@ class [[nodiscard]] Exchange {
  public:
   /// Begins it by `begin(messages, place)`, which returns a Request.
   template <typename Begin>
-  Exchange(ByRank<T> sent, const Begin& begin) : data_(std::make_unique<Data>()) {
+  Exchange(ByRank<T> sent, const Begin& begin) : data_(std::make_shared<Data>()) {
     data_->sent = std::move(sent);
-    request_ = begin(detail::messages_of(data_->sent), detail::place_in(data_->received));
+    request_ =
+        begin(detail::messages_of(data_->sent), detail::place_in(std::shared_ptr<ByRank<T>>(data_, &data_->received)));
   }
   Exchange(Exchange&&) noexcept = default;
   Exchange& operator=(Exchange&&) = delete;
@@ -96,7 +103,7 @@ class [[nodiscard]] Exchange {
   struct Data {
     ByRank<T> sent, received;
   };
-  std::unique_ptr<Data> data_;
+  std::shared_ptr<Data> data_;
   Request request_;  // ends before the data
 };
 
@@ -113,15 +120,15 @@ Request begin_exchange(ReferenceTo<C> comm, std::vector<ExchangeMessage> sent, E
 
 /// The elements from each source. Those of `sent` go to the ranks by which they are found.
 template <typename T, BlockingCommunicator C>
-[[nodiscard]] ByRank<T> exchange(const ByRank<T>& sent, C&& comm) {
-  ByRank<T> received;
+[[nodiscard]] ByRank<T> sparse_exchange(const ByRank<T>& sent, C&& comm) {
+  const auto received = std::make_shared<ByRank<T>>();
   detail::begin_exchange<C>(comm, detail::messages_of(sent), detail::place_in(received)).wait();
-  return received;
+  return std::move(*received);
 }
 
 /// The same without waiting.
 template <typename T, typename C>
-[[nodiscard]] Exchange<T> exchange(ByRank<T> sent, Nonblocking<C> comm) {
+[[nodiscard]] Exchange<T> sparse_exchange(ByRank<T> sent, Nonblocking<C> comm) {
   return {std::move(sent), [&](std::vector<ExchangeMessage> messages, ExchangePlace place) {
             return detail::begin_exchange<C>(comm.comm, std::move(messages), std::move(place));
           }};

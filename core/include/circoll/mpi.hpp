@@ -146,7 +146,8 @@ void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice&
 [[nodiscard]] Request init(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice = {});
 
 /// Begins a sparse exchange (circoll/exchange.hpp). The first one on a communicator waits for the other ranks. Throws
-/// Error(invalid_argument) if a message is for no rank; this rank has sent nothing then.
+/// Error(invalid_argument) if a message is for no rank, or two are for one; this rank has sent nothing then. Throws
+/// Error(unsupported) on all ranks if MPI has no private communicator left for the first one.
 [[nodiscard]] Request begin_exchange(std::vector<ExchangeMessage> sent, ExchangePlace place, MPI_Comm comm);
 
 }  // namespace circoll::mpi

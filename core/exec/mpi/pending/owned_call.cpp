@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,7 +134,7 @@ int leave_to(const Library& library, const NeighborCall& call, bool by_name, std
 }
 
 /// Prepares the first start. Returns why the library shall serve the call; empty if Circoll can.
-std::string_view make_ready(CommState& state, NeighborOperation& operation, RequestKind kind) {
+std::string_view prepare_start(CommState& state, NeighborOperation& operation, RequestKind kind) {
   if (kind == RequestKind::persistent) {
     throw_error(operation.reserve_tags());
     if (!operation.has_tags()) return too_many_requests;
@@ -165,7 +166,7 @@ Service serve(const NeighborCall& call, const Choice& choice, RequestKind kind) 
         CommState::bury_released();
         const Schedule& schedule = kept.schedule(contract_of(call.function));
         auto owned = std::make_unique<Owned<PendingNeighbor>>(call, state, schedule, kept.sides());
-        why = make_ready(state, owned->operation(), kind);
+        why = prepare_start(state, owned->operation(), kind);
         if (!why.empty()) return native_outcome(native(why), why);
         if (!persistent) owned->start();
         service.owned = std::move(owned);
@@ -247,7 +248,17 @@ void finish_owned_calls(MPI_Comm comm) {
 }
 
 Request request_of(Service service, RequestKind kind, CallersOperator op) {
-  return Request(std::make_unique<MpiWork>(std::move(op), std::move(service), kind));
+  try {
+    return Request(std::make_unique<MpiWork>(std::move(op), std::move(service), kind));
+  } catch (const std::bad_alloc&) {
+    // A call that has begun uses the service.
+    const bool begun = kind == RequestKind::nonblocking;
+    while (begun && service.owned != nullptr && !service.owned->over()) {
+      if (progress().poll() == 0) sched_yield();
+    }
+    if (begun && service.native != MPI_REQUEST_NULL) PMPI_Wait(&service.native, MPI_STATUS_IGNORE);
+    throw;
+  }
 }
 
 void execute_owned(const Call& call, const InternedChoice& choice) {

@@ -5,11 +5,17 @@
 // on receiving. When the barrier has ended, all messages of all ranks are being received, so that none can come any
 // more. A rank may leave and begin the next exchange while others are in the barrier. So exchanges have two tags in
 // turn: the one after the next cannot begin before all have left this one.
+#include <sched.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,7 +23,8 @@
 #include "circoll/mpi.hpp"
 #include "exec/mpi/call/datatype.hpp"
 #include "exec/mpi/comm/communicator.hpp"
-#include "exec/mpi/library/base.hpp"
+#include "exec/mpi/library/failures.hpp"
+#include "exec/mpi/message/arena.hpp"
 #include "exec/mpi/pending/owned_work.hpp"
 
 namespace circoll::mpi {
@@ -32,23 +39,32 @@ class Exchanges final : public Attachment {
   ~Exchanges() override { Exchanges::clear(); }
 
   [[nodiscard]] bool opened() const { return comm_ != MPI_COMM_NULL; }
-  /// Collective. Returns an MPI error code.
-  [[nodiscard]] int open(MPI_Comm user) { return private_duplicate(user, &comm_); }
+  /// Collective. Throws the same error on all ranks.
+  void open(CommState& state) {
+    int none = 0;
+    std::string_view why_not;
+    throw_error(state.make_private(&comm_, &none, &why_not));
+    if (!opened()) throw Error(ErrorCode::unsupported, std::string(why_not));
+  }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] std::uint64_t take_number() { return next_++; }
   [[nodiscard]] bool may_start(std::uint64_t number) const { return number == ended_; }
   void end() { ++ended_; }
+  /// The error after which no exchange can end any more, because MPI has failed; or MPI_SUCCESS.
+  [[nodiscard]] int broken() const { return broken_; }
+  void set_broken(int error) { broken_ = error; }
   void clear() noexcept override {
-    if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+    if (opened()) CommState::free_private(&comm_);
   }
 
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::uint64_t next_ = 0;
   std::atomic<std::uint64_t> ended_{0};
+  std::atomic<int> broken_{MPI_SUCCESS};
 };
 
-/// One datatype for a message, whose bytes may be more than int can count.
+/// One datatype for a message, whose bytes may be more than int can count. After an error it is one for no bytes.
 class Bytes {
  public:
   explicit Bytes(Count bytes) {
@@ -56,11 +72,12 @@ class Bytes {
       count_ = static_cast<int>(bytes);
     } else {
       error_ = make_contiguous(bytes, MPI_BYTE, 1, &type_);
-      count_ = 1;
+      count_ = error_ == MPI_SUCCESS ? 1 : 0;
+      if (error_ != MPI_SUCCESS) type_ = MPI_BYTE;
     }
   }
   ~Bytes() {
-    if (type_ != MPI_BYTE && type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
+    if (type_ != MPI_BYTE) PMPI_Type_free(&type_);
   }
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
@@ -75,107 +92,195 @@ class Bytes {
   int error_ = MPI_SUCCESS;
 };
 
+/// An error of one message does not end an exchange early, because the other ranks wait for this one. A message without
+/// a place is received and dropped. The exchange reports the first error at its end. Only where MPI fails it is given
+/// up.
 class SparseExchange final : public Work {
  public:
-  SparseExchange(Exchanges& all, Rank rank, std::vector<ExchangeMessage> sent, ExchangePlace place)
-      : all_(all), number_(all.take_number()), rank_(rank), sent_(std::move(sent)), place_(std::move(place)) {
-    requests_.reserve(sent_.size());
+  SparseExchange(CommState& state, std::uint64_t number, std::vector<ExchangeMessage> sent, ExchangePlace place)
+      : state_(state),
+        all_(state.attached<Exchanges>()),
+        number_(number),
+        sent_(std::move(sent)),
+        memory_(std::make_unique<Memory>(Memory{.place = std::move(place)})) {
+    requests_.reserve(sent_.size() + 1);
   }
+  /// Takes part for a call of this rank that has no memory. It sends nothing and drops what comes.
+  SparseExchange(CommState& state, std::uint64_t number)
+      : state_(state), all_(state.attached<Exchanges>()), number_(number), error_(MPI_ERR_NO_MEM) {}
 
   [[nodiscard]] bool numbered() const override { return false; }
   [[nodiscard]] std::uint64_t first_number() const override { return number_; }
   [[nodiscard]] bool may_start() const override { return all_.may_start(number_); }
+  /// Throws nothing.
   void start() override {
+    if (const int error = all_.broken(); error != MPI_SUCCESS) return give_up(error);
     for (const ExchangeMessage& one : sent_) {
-      if (one.to == rank_) {
-        void* const to = place_(one.to, one.bytes);
-        if (one.bytes > 0) std::memcpy(to, one.data, static_cast<std::size_t>(one.bytes));
+      if (one.to == state_.rank()) {
+        void* const to = place(one.to, one.bytes);
+        if (to != nullptr && one.bytes > 0) std::memcpy(to, one.data, static_cast<std::size_t>(one.bytes));
         continue;
       }
       const Bytes bytes(one.bytes);
-      require_success(bytes.error());
       MPI_Request request = MPI_REQUEST_NULL;
-      require_success(
-          PMPI_Issend(one.data, bytes.count(), bytes.type(), static_cast<int>(one.to), tag(), all_.comm(), &request));
-      requests_.push_back(request);
+      int rc = bytes.error();
+      if (rc == MPI_SUCCESS)
+        rc = PMPI_Issend(one.data, bytes.count(), bytes.type(), static_cast<int>(one.to), tag(), all_.comm(), &request);
+      if (rc == MPI_SUCCESS) requests_.push_back(request);
+      note(rc);
+      if (over_) return;
     }
   }
   [[nodiscard]] bool progress() override {
-    receive();
-    if (error_ != MPI_SUCCESS) return end();
-    int ended = 0;
-    switch (phase_) {
-      case Phase::sending:
-        if (!all_ended(requests_)) return false;
-        require_success(PMPI_Ibarrier(all_.comm(), &barrier_));
-        phase_ = Phase::barrier;
-        return false;
-      case Phase::barrier:
-        require_success(PMPI_Test(&barrier_, &ended, MPI_STATUS_IGNORE));
-        if (ended != 0) phase_ = Phase::receiving;
-        return false;
-      case Phase::receiving:
-        return all_ended(receives_) && end();
-    }
-    return false;
+    if (!over_) receive();
+    if (!over_) advance();
+    return over_;
   }
   [[nodiscard]] int error() const override { return error_; }
-  void fail(int error) noexcept override {
-    error_ = error;
-    (void)end();
-  }
+  void fail(int error) noexcept override { give_up(error); }
 
  private:
   enum class Phase : std::uint8_t { sending, barrier, receiving };
+  /// Memory that MPI may use as long as there are requests.
+  struct Memory {
+    ExchangePlace place;
+    std::vector<std::unique_ptr<std::byte[]>> dropped{};
+  };
 
   [[nodiscard]] int tag() const { return static_cast<int>(number_ % 2); }
-  void require_success(int rc) {
-    if (error_ == MPI_SUCCESS) error_ = rc;
+  /// The error of one message.
+  void note(int error) noexcept {
+    if (error_ == MPI_SUCCESS) error_ = error;
+    if (library::is_failure(error)) give_up(error);
   }
-  [[nodiscard]] bool all_ended(std::vector<MPI_Request>& requests) {
-    int ended = 0;
-    require_success(PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &ended, MPI_STATUSES_IGNORE));
-    return ended != 0;
+  [[nodiscard]] bool all_ended(std::vector<MPI_Request>& requests) noexcept {
+    while (!over_ && !requests.empty()) {
+      int ended = 0;
+      const int rc = PMPI_Test(&requests.back(), &ended, MPI_STATUS_IGNORE);
+      if (rc == MPI_SUCCESS && ended == 0) return false;
+      requests.pop_back();
+      note(rc);
+    }
+    return !over_;
+  }
+  void advance() noexcept {
+    int ended = 0, rc = MPI_SUCCESS;
+    switch (phase_) {
+      case Phase::sending:
+        if (!all_ended(requests_)) return;
+        rc = PMPI_Ibarrier(all_.comm(), &barrier_);
+        phase_ = Phase::barrier;
+        break;
+      case Phase::barrier:
+        rc = PMPI_Test(&barrier_, &ended, MPI_STATUS_IGNORE);
+        if (ended != 0) phase_ = Phase::receiving;
+        break;
+      case Phase::receiving:
+        if (all_ended(receives_)) end();
+    }
+    if (rc != MPI_SUCCESS) give_up(rc);
   }
   /// Receives what has come. The messages of this exchange have come when the barrier has ended.
-  void receive() {
-    while (error_ == MPI_SUCCESS && phase_ != Phase::receiving) {
+  void receive() noexcept {
+    while (phase_ != Phase::receiving) {
+      // A message that is found must be received. So there is room for its request before, or the next poll tries again.
+      if (!reserve()) return note(MPI_ERR_NO_MEM);
       int found = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
       MPI_Status status;
       MPI_Count size = 0;
-      require_success(PMPI_Improbe(MPI_ANY_SOURCE, tag(), all_.comm(), &found, &message, &status));
+      const int rc = PMPI_Improbe(MPI_ANY_SOURCE, tag(), all_.comm(), &found, &message, &status);
+      if (rc != MPI_SUCCESS) return give_up(rc);
       if (found == 0) return;
-      require_success(PMPI_Get_elements_x(&status, MPI_BYTE, &size));
-      receives_.push_back(MPI_REQUEST_NULL);
-      void* const to = place_(status.MPI_SOURCE, size);
-      if (to == nullptr) return require_success(MPI_ERR_TRUNCATE);
-      const Bytes bytes(size);
-      require_success(bytes.error());
-      require_success(PMPI_Imrecv(to, bytes.count(), bytes.type(), &message, &receives_.back()));
+      note(PMPI_Get_elements_x(&status, MPI_BYTE, &size));
+      void* to = place(status.MPI_SOURCE, size);
+      if (to == nullptr) to = drop(size);
+      // Without any memory MPI drops all bytes of the message, which is an error, too.
+      const Bytes bytes(to == nullptr ? 0 : size);
+      note(bytes.error());
+      MPI_Request request = MPI_REQUEST_NULL;
+      const int failed = PMPI_Imrecv(to, bytes.count(), bytes.type(), &message, &request);
+      if (failed == MPI_SUCCESS) receives_.push_back(request);
+      note(failed);
+      if (over_) return;
     }
   }
-  bool end() noexcept {
+  [[nodiscard]] bool reserve() noexcept {
+    try {
+      if (receives_.size() == receives_.capacity()) receives_.reserve(2 * receives_.size() + 4);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+  /// The caller's memory for a message. nullptr, and an error, if there is none.
+  [[nodiscard]] void* place(Rank from, Count bytes) noexcept {
+    int error = MPI_ERR_NO_MEM;
+    try {
+      if (memory_ != nullptr && memory_->place != nullptr) {
+        if (void* const to = memory_->place(from, bytes)) return to;
+        error = MPI_ERR_TRUNCATE;
+      }
+    } catch (const std::bad_alloc&) {
+      error = MPI_ERR_NO_MEM;
+    } catch (...) {
+      error = MPI_ERR_INTERN;
+    }
+    note(error);
+    return nullptr;
+  }
+  /// Memory for a message that the caller does not get. nullptr if there is none.
+  [[nodiscard]] void* drop(Count bytes) noexcept {
+    if (bytes == 0) return nullptr;
+    try {
+      if (memory_ == nullptr) memory_ = std::make_unique<Memory>();
+      auto& dropped = memory_->dropped;
+      dropped.emplace_back();
+      dropped.back().reset(new std::byte[static_cast<std::size_t>(bytes)]);
+      return dropped.back().get();
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }
+  /// MPI has failed. What is under way stays so, and its memory with it.
+  void give_up(int error) noexcept {
+    if (over_) return;
+    error_ = error;
+    if (library::is_failure(error)) state_.fail(error);
+    all_.set_broken(error);
+    try {
+      std::vector<MPI_Request> left = std::move(requests_);
+      left.insert(left.end(), receives_.begin(), receives_.end());
+      if (barrier_ != MPI_REQUEST_NULL) left.push_back(barrier_);
+      const auto free = [](void* memory) noexcept { delete static_cast<Memory*>(memory); };
+      if (!left.empty()) abandoned().add(std::move(left), Abandoned::Held{memory_.release(), free});
+    } catch (const std::bad_alloc&) {
+      (void)memory_.release();  // lost, rather than freed while MPI uses it
+    }
+    end();
+  }
+  void end() noexcept {
+    over_ = true;
     all_.end();
-    return true;
   }
 
+  CommState& state_;
   Exchanges& all_;
   std::uint64_t number_;
-  Rank rank_;
-  std::vector<ExchangeMessage> sent_;
-  ExchangePlace place_;
-  std::vector<MPI_Request> requests_, receives_;
+  std::vector<ExchangeMessage> sent_{};
+  std::unique_ptr<Memory> memory_{};
+  std::vector<MPI_Request> requests_{}, receives_{};
   MPI_Request barrier_ = MPI_REQUEST_NULL;
   Phase phase_ = Phase::sending;
   int error_ = MPI_SUCCESS;
+  bool over_ = false;
 };
 
 class PendingExchange : public PendingWork {
  public:
-  PendingExchange(CommState& state, std::vector<ExchangeMessage> sent, ExchangePlace place, const Observer& observer)
-      : PendingWork(state, observer),
-        operation_(state.attached<Exchanges>(), state.rank(), std::move(sent), std::move(place)) {}
+  PendingExchange(CommState& state, std::uint64_t number, std::vector<ExchangeMessage> sent, ExchangePlace place,
+                  const Observer& observer)
+      : PendingWork(state, observer), operation_(state, number, std::move(sent), std::move(place)) {}
 
   [[nodiscard]] SparseExchange& operation() override { return operation_; }
 
@@ -186,28 +291,58 @@ class PendingExchange : public PendingWork {
   SparseExchange operation_;
 };
 
+/// The other ranks are in an exchange that this rank has no memory to begin. It takes part with nothing, so that they
+/// end, and so that the next exchange is the same one on all ranks.
+void take_part_with_nothing(CommState& state, std::uint64_t number) noexcept {
+  SparseExchange nothing(state, number);
+  const auto poll = [&] {
+    if (const int error = state.find_failure(); error != MPI_SUCCESS) nothing.fail(error);
+    if (progress().poll() == 0) sched_yield();
+  };
+  while (!nothing.may_start()) poll();
+  nothing.start();
+  while (!nothing.progress()) poll();
+}
+
+void require_ranks(std::vector<ExchangeMessage>& sent, Rank size) {
+  std::ranges::sort(sent, {}, &ExchangeMessage::to);
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const Rank to = sent[i].to;
+    if (to < 0 || to >= size)
+      throw Error(ErrorCode::invalid_argument,
+                  "data is for rank " + std::to_string(to) + ", but ranks are 0 to " + std::to_string(size - 1));
+    if (i > 0 && sent[i - 1].to == to)
+      throw Error(ErrorCode::invalid_argument, "two messages of an exchange are for rank " + std::to_string(to));
+  }
+}
+
 }  // namespace
 
 Request begin_exchange(std::vector<ExchangeMessage> sent, ExchangePlace place, MPI_Comm comm) {
-  const Rank p = size_of(comm);
   int inter = 0, error = MPI_SUCCESS;
   throw_error(PMPI_Comm_test_inter(comm, &inter));
   require(inter == 0, "an exchange is among the ranks of one group, and the communicator has two");
-  for (const ExchangeMessage& one : sent) {
-    if (one.to < 0 || one.to >= p)
-      throw Error(ErrorCode::invalid_argument,
-                  "data is for rank " + std::to_string(one.to) + ", but ranks are 0 to " + std::to_string(p - 1));
-  }
+  require_ranks(sent, size_of(comm));
   CommState* const state = CommState::of(comm, &error);
   throw_error(error);
   if (state == nullptr) throw Error(ErrorCode::transport, "MPI_Finalize has begun, or the communicator is being freed");
-  if (!state->attached<Exchanges>().opened()) {
+  throw_error(state->find_failure());
+  Exchanges& all = state->attached<Exchanges>();
+  if (!all.opened()) {
     finish_owned_calls(comm);  // the ranks wait for one another
-    throw_error(state->attached<Exchanges>().open(comm));
+    all.open(*state);
   }
+  throw_error(all.broken());
   CommState::bury_released();
-  auto owned = std::make_unique<Owned<PendingExchange>>(*state, std::move(sent), std::move(place));
-  owned->start();
+  const std::uint64_t number = all.take_number();
+  std::unique_ptr<Owned<PendingExchange>> owned;
+  try {
+    owned = std::make_unique<Owned<PendingExchange>>(*state, number, std::move(sent), std::move(place));
+    owned->start();
+  } catch (...) {
+    take_part_with_nothing(*state, number);
+    throw;
+  }
   return request_of({.owned = std::move(owned)}, RequestKind::nonblocking);
 }
 
