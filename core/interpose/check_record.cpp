@@ -116,22 +116,21 @@ Participation part_of(const mpi::Call& call, Rank rank, Rank size) {
     return Participation::refused;
   }
   if (is_rooted(c) && rank != call.root) return Participation::refused;
-  if (call.has_types) return Participation::refused;
-  const mpi::TypeInfo send = mpi::describe(call.sendtype);
-  const mpi::TypeInfo recv = mpi::describe(call.recvtype);
-  if (!send.valid || !recv.valid) return Participation::refused;
-  const auto own = [&](Count count, const mpi::CountArray& counts, bool is_array) -> Count {
-    if (!is_array) return count;
-    if (!counts) return -1;
-    for (Rank i = 0; i < size; ++i) {
+  // The bytes of this rank's own block; -1: an argument of this side is wrong.
+  const auto own = [&](Count count, const mpi::CountArray& counts, bool is_array, MPI_Datatype type,
+                       const MPI_Datatype* types) -> Count {
+    if ((is_array && !counts) || (call.has_types && types == nullptr)) return -1;
+    for (Rank i = 0; is_array && i < size; ++i) {
       if (counts[i] < 0) return -1;
+      if (call.has_types && !mpi::describe(mpi::type_of_block(types, i, counts[i])).valid) return -1;
     }
-    return counts[rank];
+    const Count elements = is_array ? counts[rank] : count;
+    const mpi::TypeInfo info = mpi::describe(call.has_types ? mpi::type_of_block(types, rank, elements) : type);
+    return info.valid && elements >= 0 ? elements * info.size_bytes : -1;
   };
-  const Count sent = own(call.sendcount, call.sendcounts, has_sendcounts(c));
-  const Count received = own(call.recvcount, call.recvcounts, has_recvcounts(c));
-  const bool differ = sent >= 0 && received >= 0 && sent * send.size_bytes != received * recv.size_bytes;
-  return differ ? Participation::makes : Participation::refused;
+  const Count sent = own(call.sendcount, call.sendcounts, has_sendcounts(c), call.sendtype, call.sendtypes);
+  const Count received = own(call.recvcount, call.recvcounts, has_recvcounts(c), call.recvtype, call.recvtypes);
+  return sent >= 0 && received >= 0 && sent != received ? Participation::makes : Participation::refused;
 }
 
 CheckRecord::CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size, const void* caller)
@@ -159,7 +158,9 @@ CheckRecord::CheckRecord(const mpi::NeighborCall& call, const Neighborhood& neig
 }
 
 CheckRecord::CheckRecord(const mpi::MadeCall& call)
-    : called_(call.collective), mode_(call.blocking ? Mode::blocking : Mode::nonblocking), bytes_(call.bytes) {
+    : called_(call.has_types ? CalledCollective::alltoallw() : call.collective),
+      mode_(call.blocking ? Mode::blocking : Mode::nonblocking),
+      bytes_(call.bytes) {
   if (is_rooted(call.collective)) root_ = call.root;
   if (!is_reducing(call.collective)) return;
   user_op_ = call.op >= mpi::MadeCall::user_op;
@@ -215,7 +216,7 @@ void CheckRecord::read_exchange(const mpi::Call& call, Rank size) {
   const auto all = [&](std::vector<PeerBytes>& to, const mpi::CountArray& counts, MPI_Datatype type, bool self,
                        const MPI_Datatype* types = nullptr) {
     for (Rank i = 0; i < size; ++i) {
-      MPI_Datatype of_block = types == nullptr ? type : counts[i] == 0 ? MPI_BYTE : types[i];
+      MPI_Datatype of_block = types == nullptr ? type : mpi::type_of_block(types, i, counts[i]);
       if (self || i != rank_) to.push_back({i, bytes_of(counts[i], of_block)});
     }
   };

@@ -146,8 +146,8 @@ bool Lane::may_be_native(const Operation& operation) const {
 
 bool Lane::left_out(const Operation& operation) const {
   const int size = comms_[static_cast<std::size_t>(operation.comm)].size;
-  // On one rank the library serves calls among neighbours.
-  const bool native = may_be_native(operation) || (operation.neighbor && size == 1);
+  // On one rank the library serves calls among neighbours, and the first calls of any other collective.
+  const bool native = may_be_native(operation) || ((operation.neighbor || operation.has_types) && size == 1);
   return native && is_broken_natively(operation, operation.mode, size);
 }
 

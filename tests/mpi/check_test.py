@@ -43,6 +43,8 @@ CASES = {  # name: (head, lines)
                             "rank 1 sends 8 bytes to rank 2, which expects 4"]),
     "alltoallw": (AMOUNTS, ["ranks 0-3: MPI_Alltoallw, called from exchange_typed",
                             "rank 1 sends 8 bytes to rank 2, which expects 4"]),
+    "own_typed": (AMOUNTS, ["ranks 0-3: MPI_Alltoallw, called from exchange_typed",
+                            "rank 1 sends itself 16 bytes and expects 12"]),
     "neighbors": (r'a communicator \("ring", ranks 0-3 of MPI_COMM_WORLD\) do not agree on amounts',
                   ["ranks 0-3: MPI_Neighbor_alltoallv, called from halo", "rank 1 sends 8 bytes to rank 2, which expects 4"]),
     "double_edges": (r'a communicator \("ring", ranks 0-3 of MPI_COMM_WORLD\) do not agree on amounts',

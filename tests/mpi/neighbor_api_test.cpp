@@ -187,6 +187,12 @@ TEST_MPI(neighbors_on_grids) {
 
 TEST_MPI(neighbors_on_a_distributed_graph) { check(Distributed(), "on a distributed graph"); }
 
+TEST_MPI(neighbors_that_the_library_serves_first) {
+  const Distributed graph;
+  check_into(graph, nonblocking(graph.comm), "by the first calls, nonblocking",
+             [](const auto& call) { call().wait(); });
+}
+
 TEST_MPI(neighbors_with_the_arguments_of_mpi) {
   const Line line(false);
   const int mine = world_rank() + 1;

@@ -34,7 +34,7 @@ static void doze(int seconds) {
 int ordinary(void);
 int odd(void);
 int exchange(int more);
-int exchange_typed(int more);
+int exchange_typed(int to, int more);
 int collect(int count);
 int share(int count);
 int halo(int more);
@@ -50,8 +50,8 @@ __attribute__((noinline)) int exchange(int more) {
   return MPI_Alltoallv(a, counts, displs, MPI_INT, b, got, displs, MPI_INT, comm);
 }
 
-/* The same with a datatype for each block. */
-__attribute__((noinline)) int exchange_typed(int more) {
+/* The same with a datatype for each block, and `more` for rank `to`. */
+__attribute__((noinline)) int exchange_typed(int to, int more) {
   MPI_Datatype types[4] = {MPI_INT, MPI_FLOAT, MPI_INT, MPI_FLOAT}, got_types[4];
   int counts[4], got[4], displs[4], i;
   for (i = 0; i < 4; ++i) {
@@ -59,7 +59,7 @@ __attribute__((noinline)) int exchange_typed(int more) {
     displs[i] = 32 * i;
     got_types[i] = types[rank];
   }
-  counts[2] += more;
+  counts[to] += more;
   return MPI_Alltoallw(a, counts, displs, types, b, got, displs, got_types, comm);
 }
 
@@ -93,7 +93,8 @@ __attribute__((noinline)) int ordinary(void) {
   if (is("gatherv")) rc = collect(rank == 1 ? 3 : 2);
   if (is("allgatherv")) rc = share(2);
   if (is("alltoallv")) rc = exchange(0);
-  if (is("alltoallw")) rc = exchange_typed(0);
+  if (is("alltoallw")) rc = exchange_typed(2, 0);
+  if (is("own_typed")) rc = exchange_typed(1, 0);
   if (is("own_block")) rc = MPI_Allgather(a, 2, MPI_INT, b, 2, MPI_INT, comm);
   if (is("finalize") || is("alone")) rc = MPI_Barrier(comm);
   if (is("nonblocking")) rc = MPI_Ibcast(a, 1, MPI_INT, 0, comm, &request);
@@ -123,7 +124,8 @@ __attribute__((noinline)) int odd(void) {
   if (is("gatherv")) rc = collect(4);
   if (is("allgatherv")) rc = share(3);
   if (is("alltoallv")) rc = exchange(1);
-  if (is("alltoallw")) rc = exchange_typed(1);
+  if (is("alltoallw")) rc = exchange_typed(2, 1);
+  if (is("own_typed")) rc = exchange_typed(1, 1);
   if (is("own_block")) rc = MPI_Allgather(a, 1, MPI_INT, b, 2, MPI_INT, comm);
   if (is("nonblocking")) rc = MPI_Ibarrier(comm, &request);
   if (is("persistent")) rc = PERSISTENT(Bcast)(a, 1, MPI_INT, 2, comm, MPI_INFO_NULL, &request);

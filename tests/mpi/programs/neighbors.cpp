@@ -1,7 +1,8 @@
 // Neighbourhood collectives on random graphs and grids, and MPI_Alltoallw: neighbors SEED ROUNDS [overwrite].
 //
 // With the last word arrays of calls that do not block are overwritten at once, and their datatypes freed, as a program
-// may do under the drop-in.
+// may do under the drop-in. Some calls of MPI_Alltoallw are in place then, and blocks without elements have no datatype,
+// which not all libraries allow.
 //
 // Every call is made twice: by its MPI_ name, which the drop-in serves, and by its PMPI_ name. The program compares
 // both results with the definition. Where there are several edges from one rank to another, the functions of the
@@ -169,8 +170,13 @@ struct Side {
   std::vector<MPI_Datatype> types;
   bool gaps = false;  ///< of the type of all blocks
   [[nodiscard]] MPI_Datatype type() const { return gaps ? given : MPI_INT; }
-  /// From now on the types are for arguments.
-  void give_types() { std::replace(types.begin(), types.end(), gapped, given); }
+  /// From now on the types are for arguments. `some`: those of blocks with elements alone.
+  void give_types(bool some) {
+    std::replace(types.begin(), types.end(), gapped, given);
+    for (std::size_t i = 0; some && i < types.size(); ++i) {
+      if (counts[i] == 0) types[i] = MPI_DATATYPE_NULL;
+    }
+  }
 };
 
 struct Call {
@@ -180,10 +186,14 @@ struct Call {
   unsigned seed;
   Side send{}, recv{};
   bool bottom = false;
+  bool in_place = false;
+  std::vector<int> input{};  ///< of the receive buffer
 
   [[nodiscard]] bool gathers() const { return function <= allgatherv; }
   [[nodiscard]] int pairs_of(int source, int place) const {
     if (function == allgather || function == alltoall) return pairs;
+    // In place two ranks send each other blocks of one size.
+    if (in_place && source > place) std::swap(source, place);
     return static_cast<int>(hash(seed, static_cast<unsigned>(source), static_cast<unsigned>(gathers() ? 0 : place)) %
                             6);
   }
@@ -232,8 +242,10 @@ struct Call {
     lay_out(send, sent, random);
     lay_out(recv, received, random);
     for (std::size_t o = 0; o < sent.size(); ++o) {
-      for (int i = 0; i < 2 * sent[o]; ++i) at(send, o, i) = value(rank, gathers() ? 0 : static_cast<int>(o), i);
+      for (int i = 0; i < 2 * sent[o]; ++i)
+        at(in_place ? recv : send, o, i) = value(rank, gathers() ? 0 : static_cast<int>(o), i);
     }
+    input = recv.memory;
   }
   /// The receive buffer as MPI defines it.
   [[nodiscard]] std::vector<int> expected() {
@@ -244,7 +256,7 @@ struct Call {
         at(recv, b, i) = value(mine.in[b], gathers() ? 0 : mine.place[b], i);
     }
     std::vector<int> defined = recv.memory;
-    std::fill(recv.memory.begin(), recv.memory.end(), -1);  // in its place, because addresses may be absolute
+    std::copy(input.begin(), input.end(), recv.memory.begin());  // in its place: addresses may be absolute
     return defined;
   }
 
@@ -260,9 +272,9 @@ struct Call {
 #define ARGUMENTS_ALLTOALLW                                                                           \
   bottom ? MPI_BOTTOM : send.memory.data(), send.counts.data(), send.bytes.data(), send.types.data(), \
       bottom ? MPI_BOTTOM : recv.memory.data(), recv.counts.data(), recv.bytes.data(), recv.types.data(), comm
-#define ARGUMENTS_OF_ALL                                                                                   \
-  send.memory.data(), send.counts.data(), send.narrow_bytes.data(), send.types.data(), recv.memory.data(), \
-      recv.counts.data(), recv.narrow_bytes.data(), recv.types.data(), comm
+#define ARGUMENTS_OF_ALL                                                                                          \
+  in_place ? MPI_IN_PLACE : static_cast<void*>(send.memory.data()), send.counts.data(), send.narrow_bytes.data(), \
+      send.types.data(), recv.memory.data(), recv.counts.data(), recv.narrow_bytes.data(), recv.types.data(), comm
 #define CALL_ALL(prefix)                                                                        \
   do {                                                                                          \
     if (form == blocking) prefix##MPI_Alltoallw(ARGUMENTS_OF_ALL);                              \
@@ -290,8 +302,8 @@ struct Call {
     const int count = (recv.gaps ? 1 : 2) * pairs;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Type_dup(gapped, &given);
-    send.give_types();
-    recv.give_types();
+    send.give_types(topology.all && overwrites && !library);
+    recv.give_types(topology.all && overwrites && !library);
     if (send.counts[0] == 0 && function != alltoallv && function != alltoallw && !gathers())
       send.counts[0] = (send.gaps ? 1 : 2) * pairs;
 #if HAS_LARGE
@@ -326,7 +338,7 @@ struct Call {
       std::vector<MPI_Datatype>(send.types.size(), MPI_DATATYPE_NULL).swap(send.types);
     }
     for (int start = 0; form == persistent && start < 2; ++start) {
-      std::fill(recv.memory.begin(), recv.memory.end(), -1);
+      std::copy(input.begin(), input.end(), recv.memory.begin());
       MPI_Start(&request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
@@ -343,6 +355,7 @@ void try_call(const Topology& topology, Function function, Form form, std::mt199
             .seed = static_cast<unsigned>(random())};
   call.bottom = function == alltoallw && random() % 3 == 0 && !topology.all;
   if (random() % 2 == 0) call.pairs %= 4;
+  call.in_place = topology.all && overwrites && random() % 2 == 0;
   // Each rank describes its buffers by types and displacements of its own.
   std::mt19937 own(call.seed + static_cast<unsigned>(rank));
   call.prepare(own);
@@ -365,7 +378,7 @@ void try_call(const Topology& topology, Function function, Form form, std::mt199
     if (wrong++ == 0)
       std::printf("rank %d: %s, form %d, on a %s is wrong\n", rank, names[function], form, topology.name.c_str());
   }
-  if (!library_works || topology.several) return;
+  if (!library_works || topology.several || call.in_place) return;
   again.make(form, true, false);
   if (again.recv.memory == expected) return;
   ++wrong;

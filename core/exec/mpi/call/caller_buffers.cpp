@@ -117,8 +117,7 @@ void CallerBuffers::read_typed_side(CallerSide& side, const void* buffer, const 
   side.typed.reserve(static_cast<std::size_t>(size_));
   side.bytes.reserve(static_cast<std::size_t>(size_));
   for (Rank i = 0; i < size_; ++i) {
-    // A library asks for no type where there are no elements.
-    MPI_Datatype type = counts[i] == 0 ? MPI_BYTE : types[i];
+    MPI_Datatype type = type_of_block(types, i, counts[i]);
     const TypeInfo info = describe(type);
     side.typed.push_back({type, info, counts[i]});
     side.bytes.push_back(counts[i] * info.size_bytes);
@@ -126,7 +125,6 @@ void CallerBuffers::read_typed_side(CallerSide& side, const void* buffer, const 
     side.info.named = side.info.named && info.named;
     erroneous_ = erroneous_ || !info.valid || (displs[i] == 0 && is_missing(buffer, side.bytes.back(), info));
   }
-  side.info.true_lb_bytes = 1;  // is_missing() has been asked
   side.counts = CountArray(side.bytes.data());
 }
 

@@ -77,6 +77,9 @@ struct CallerSide {
 class CallerBuffers {
  public:
   CallerBuffers(const Call& call, Rank rank, Rank size);
+  // A side may refer to the sizes of the other one's blocks.
+  CallerBuffers(const CallerBuffers&) = delete;
+  CallerBuffers& operator=(const CallerBuffers&) = delete;
 
   [[nodiscard]] const Call& call() const { return call_; }
   /// `call` has other addresses of buffers, of the same kind (CallShape). False: the call means something else now, and

@@ -95,7 +95,10 @@ int CallerBuffers::after(std::byte* recv_staging, const Elements& elements) cons
   return recv_.unpack_from(recv_staging);
 }
 
-bool CallerSide::missing() const { return significant && is_missing(buffer, total_bytes(), info); }
+bool CallerSide::missing() const {
+  // Blocks with datatypes of their own were asked one by one.
+  return significant && typed.empty() && is_missing(buffer, total_bytes(), info);
+}
 
 Count CallerSide::total_bytes() const {
   if (!counts) return blocks * count * info.size_bytes;

@@ -85,6 +85,9 @@ KeptArguments::KeptArguments(const Call& call, Rank rank, Rank size) : call_(cal
     if (call.has_types) {
       hold(&Call::sendtypes, call.sendcounts, size);
       hold(&Call::recvtypes, call.recvcounts, size);
+      // Equal arrays stay equal, as those of counts do.
+      const bool equal = call.sendtypes == call.recvtypes && call.sendcounts.data() == call.recvcounts.data();
+      if (equal && call_.sendtypes != nullptr) call_.recvtypes = call_.sendtypes;
     }
     if (user_operator) {
       HeldOperators& held = held_operators();  // free_op_later() then waits for the last release
@@ -123,7 +126,7 @@ void KeptArguments::hold(const MPI_Datatype* Call::*types, const CountArray& cou
   std::vector<MPI_Datatype>& kept = blocks_[sent ? 0 : 1];
   for (Rank i = 0; i < size; ++i) {
     const bool same = i > 0 && counts[i] != 0 && counts[i - 1] != 0 && given[i] == given[i - 1];
-    kept.push_back(same ? kept.back() : counts[i] == 0 ? MPI_BYTE : hold(given[i], false));
+    kept.push_back(same ? kept.back() : hold(type_of_block(given, i, counts[i]), false));
   }
   call_.*types = kept.data();
 }

@@ -95,10 +95,9 @@ void NeighborSide::read(const NeighborArguments& arguments, std::span<const Neig
   if (arguments.types == nullptr) {
     read_type(arguments.type);
   } else {
-    // A library may ask for no type where there are no elements.
     for (const NeighborEdge& edge : edges) {
-      const bool none = arguments.counts && arguments.counts[static_cast<Rank>(edge.place)] == 0;
-      read_type(none ? MPI_BYTE : arguments.types[edge.place]);
+      const auto place = static_cast<Rank>(edge.place);
+      read_type(type_of_block(arguments.types, place, arguments.counts ? arguments.counts[place] : arguments.count));
     }
   }
   blocks_.reserve(edges.size());

@@ -1,4 +1,5 @@
 // The library's own collectives among neighbours, for the API. The drop-in has the program's arguments as they are.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -15,10 +16,12 @@ int as_int(Count number) {
   return static_cast<int>(number);
 }
 
+/// MPI's functions want an address where there are no neighbours, too.
 const int* as_ints(const Counts& numbers, int entries, std::vector<int>& kept) {
-  if (!numbers) return nullptr;
-  kept.clear();
-  for (int i = 0; i < entries; ++i) kept.push_back(as_int(numbers[i]));
+  kept.assign(1, 0);
+  if (!numbers) return kept.data();
+  kept.resize(static_cast<std::size_t>(std::max(entries, 1)));
+  for (int i = 0; i < entries; ++i) kept[static_cast<std::size_t>(i)] = as_int(numbers[i]);
   return kept.data();
 }
 
