@@ -43,8 +43,8 @@ struct ExchangeMessage {
   Count bytes = 0;
 };
 /// Makes the memory for a message of so many bytes from a rank. It lives as long as the function. nullptr, or an
-/// exception: the message is dropped, and the exchange ends with an error. Called in wait() or test() of any request, by
-/// any thread.
+/// exception: the message is dropped, and the exchange ends with an error. Called in wait() or test() of any request,
+/// by any thread.
 using ExchangePlace = std::function<void*(Rank from, Count bytes)>;
 
 namespace detail {

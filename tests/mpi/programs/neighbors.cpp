@@ -1,8 +1,8 @@
 // Neighbourhood collectives on random graphs and grids, and MPI_Alltoallw: neighbors SEED ROUNDS [overwrite].
 //
 // With the last word arrays of calls that do not block are overwritten at once, and their datatypes freed, as a program
-// may do under the drop-in. Some calls of MPI_Alltoallw are in place then, and blocks without elements have no datatype,
-// which not all libraries allow.
+// may do under the drop-in. Some calls of MPI_Alltoallw are in place then. Their blocks without elements have no
+// datatype, which not all libraries allow.
 //
 // Every call is made twice: by its MPI_ name, which the drop-in serves, and by its PMPI_ name. The program compares
 // both results with the definition. Where there are several edges from one rank to another, the functions of the

@@ -183,7 +183,7 @@ class SparseExchange final : public Work {
   /// Receives what has come. The messages of this exchange have come when the barrier has ended.
   void receive() noexcept {
     while (phase_ != Phase::receiving) {
-      // A message that is found must be received. So there is room for its request before, or the next poll tries again.
+      // A message that is found must be received. So its request has room first. If not, the next poll tries again.
       if (!reserve()) return note(MPI_ERR_NO_MEM);
       int found = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
@@ -242,7 +242,7 @@ class SparseExchange final : public Work {
       return nullptr;
     }
   }
-  /// MPI has failed. What is under way stays so, and its memory with it.
+  /// MPI has failed. Requests under way keep their memory.
   void give_up(int error) noexcept {
     if (over_) return;
     error_ = error;
