@@ -304,6 +304,8 @@ int main(int argc, char** argv) {
   }
   for (const Collective& collective : collectives) {
     if (!only.empty() && only != collective.name) continue;
+    // A ring of one rank has two edges to itself, and the data has one block. The library serves it anyway.
+    if (p == 1 && std::string(collective.name).starts_with("neighbor")) continue;
     for (const Mode mode : {Mode::blocking, Mode::nonblocking, Mode::persistent}) {
       // Ranks that allocate differently fail at different places.
       if (kind == "alike" && collective.rooted && p > 1) continue;
