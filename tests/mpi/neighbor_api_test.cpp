@@ -49,19 +49,19 @@ struct Line : Graph {
   }
 };
 
-/// Rank r sends to r + 1, and even ranks twice to r + 2, so that the last rank may have no edge out.
+/// Rank r sends to r + 1, so that the last rank may have no edge out. If `twice`, even ranks send twice to r + 2.
 struct Distributed : Graph {
-  static std::vector<int> targets(int r) {
+  static std::vector<int> targets(int r, bool twice) {
     std::vector<int> to;
     if (r + 1 < world_size()) to.push_back(r + 1);
-    if (r % 2 == 0) to.insert(to.end(), 2, (r + 2) % world_size());
+    if (twice && r % 2 == 0) to.insert(to.end(), 2, (r + 2) % world_size());
     return to;
   }
-  Distributed() {
-    out = targets(world_rank());
+  explicit Distributed(bool twice = true) {
+    out = targets(world_rank(), twice);
     std::vector<int> sources;
     for (int s = 0; s < world_size(); ++s) {
-      const std::vector<int> to = targets(s);
+      const std::vector<int> to = targets(s, twice);
       for (std::size_t i = 0; i < to.size(); ++i) {
         if (to[i] != world_rank()) continue;
         in.push_back({s, static_cast<int>(i)});
@@ -188,7 +188,7 @@ TEST_MPI(neighbors_on_grids) {
 TEST_MPI(neighbors_on_a_distributed_graph) { check(Distributed(), "on a distributed graph"); }
 
 TEST_MPI(neighbors_that_the_library_serves_first) {
-  const Distributed graph;
+  const Distributed graph(false);  // the libraries differ about several edges between two ranks
   check_into(graph, nonblocking(graph.comm), "by the first calls, nonblocking",
              [](const auto& call) { call().wait(); });
 }

@@ -29,14 +29,15 @@ const int* as_ints(const Counts& numbers, int entries, std::vector<int>& kept) {
 template <typename Allgather, typename Allgatherv, typename Alltoallv, typename... Tail>
 int call_by(const NeighborCall& c, NeighborArrays& arrays, Allgather allgather, Allgatherv allgatherv,
             Allgather alltoall, Alltoallv alltoallv, Tail... tail) {
-  const auto& [sendbuf, sendcount, sendtype, sendcounts, senddispls, sendtypes] = c.send;
+  const auto& [given, sendcount, sendtype, sendcounts, senddispls, sendtypes] = c.send;
   const auto& [buffer, recvcount, recvtype, recvcounts, recvdispls, recvtypes] = c.recv;
-  auto* const recvbuf = const_cast<void*>(buffer);
   const int sends = neighbor_blocks(c.comm, true), receives = neighbor_blocks(c.comm, false);
   const int* const scounts = as_ints(sendcounts, sends, arrays[0]);
   const int* const sdispls = as_ints(senddispls, sends, arrays[1]);
   const int* const rcounts = as_ints(recvcounts, receives, arrays[2]);
   const int* const rdispls = as_ints(recvdispls, receives, arrays[3]);
+  const void* const sendbuf = sends == 0 && given == nullptr ? arrays[0].data() : given;
+  void* const recvbuf = receives == 0 && buffer == nullptr ? arrays[2].data() : const_cast<void*>(buffer);
   switch (c.function) {
     case NeighborFunction::allgather:
       return allgather(sendbuf, as_int(sendcount), sendtype, recvbuf, as_int(recvcount), recvtype, c.comm, tail...);
