@@ -48,12 +48,12 @@ somebody iallgather CIRCOLL_POLICY=classic
 for node in auto off; do
   all_wait "$np" root CIRCOLL_NODE=$node
   grep -q "MPI_Bcast of 12000 bytes, root 0" "$work/err" || fail "root: the call is not named: $(cat "$work/err")"
+  all_wait $((np - 1)) typed CIRCOLL_NODE=$node
+  grep -q "MPI_Alltoallw" "$work/err" || fail "typed: the call is not named: $(cat "$work/err")"
   all_wait "$np" other CIRCOLL_NODE=$node
   grep -q "MPI_Barrier" "$work/err" || fail "other: the call is not named: $(cat "$work/err")"
   all_wait $((np - 1)) absent CIRCOLL_NODE=$node
   grep -q "which is in MPI_Finalize" "$work/err" || fail "absent: $(cat "$work/err")"
-  all_wait $((np - 1)) typed CIRCOLL_NODE=$node
-  grep -q "MPI_Alltoallw" "$work/err" || fail "typed: the call is not named: $(cat "$work/err")"
   # The last rank is 7 times as late as the others' patience.
   run late CIRCOLL_NODE=$node
   [ "$(errors)" = 0 ] || fail "late: $(cat "$work/out")"
