@@ -10,6 +10,7 @@ import sys
 GROUPS = {
     "Reductions": ["allreduce", "reduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan"],
     "From all to all": ["allgather", "allgatherv", "alltoall", "alltoallv", "barrier"],
+    "Among neighbours": ["neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv"],
     "From and to a root": ["bcast", "gather", "gatherv", "scatter", "scatterv"],
 }
 BEGIN, END = "<!-- signatures: python3 tests/signatures_test.py . --write -->\n", "<!-- end of signatures -->\n"
@@ -59,16 +60,17 @@ def tables(buffers, values, with_mpi):
 def main():
     root = pathlib.Path(sys.argv[1])
     include, page = root / "core" / "include" / "circoll", root / "docs" / "user" / "library.md"
-    buffers = functions(include / "comm.hpp", r"> ResultOn<C> (\w+)\(([^{}]*?|[^{}]*\{\})\) \{")
+    into, value = r"> ResultOn<C> (\w+)\(([^{}]*?|[^{}]*\{\})\) \{", r"\[\[nodiscard\]\] (?:auto|T|std::optional<T>) (\w+)\(([^{}]*(?:\{\})?)\) \{"
+    buffers = functions(include / "comm.hpp", into) | functions(include / "neighbors.hpp", into)
     del buffers["combine"]
-    values = functions(include / "values.hpp", r"\[\[nodiscard\]\] (?:auto|T|std::optional<T>) (\w+)\(([^{}]*(?:\{\})?)\) \{")
+    values = functions(include / "values.hpp", value) | functions(include / "neighbors.hpp", value)
     c = {name: listed[0] for name, listed in functions(include / "circoll.h", r"\bint circoll_mpi_(\w+)\(([^;]*?)\);").items()}
     cpp = {name: listed[0] for name, listed in functions(include / "mpi.hpp", r"\bvoid (\w+)\(([^;{]*(?:\{\})?)\);").items()}
     known = [name for names in GROUPS.values() for name in names]
 
     wrong = []
     if set(known) != set(buffers):
-        wrong.append(f"comm.hpp declares {sorted(buffers)}, and the groups have {sorted(known)}")
+        wrong.append(f"comm.hpp and neighbors.hpp declare {sorted(buffers)}, and the groups have {sorted(known)}")
     for name in known:
         if c[name] != cpp[name]:
             wrong.append(f"{name}: the arguments of C {c[name]} are not those of C++ {cpp[name]}")

@@ -30,7 +30,7 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_BCAST", choice, "auto", "Drop-in: the algorithm of MPI_Bcast."},
     EnvironmentVariable{"CIRCOLL_BARRIER", choice, "auto", "Drop-in: the algorithm of MPI_Barrier."},
     EnvironmentVariable{"CIRCOLL_ALLTOALL", choice, "auto", "Drop-in: the algorithm of MPI_Alltoall."},
-    EnvironmentVariable{"CIRCOLL_ALLTOALLV", choice, "auto", "Drop-in: the algorithm of MPI_Alltoallv."},
+    EnvironmentVariable{"CIRCOLL_ALLTOALLV", choice, "auto", "Drop-in: the algorithm of MPI_Alltoallv and _Alltoallw."},
     EnvironmentVariable{"CIRCOLL_SCAN", choice, "auto", "Drop-in: the algorithm of MPI_Scan."},
     EnvironmentVariable{"CIRCOLL_EXSCAN", choice, "auto", "Drop-in: the algorithm of MPI_Exscan."},
     EnvironmentVariable{"CIRCOLL_SUM", "plain | exact | ordered", "plain",

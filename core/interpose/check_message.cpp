@@ -15,21 +15,23 @@ using CallJson = nlohmann::json;
 
 CallJson json_of(const std::vector<PeerBytes>& all) {
   CallJson list = CallJson::array();
-  for (const PeerBytes& one : all) list.push_back({one.peer, one.bytes});
+  for (const PeerBytes& one : all) list.push_back({one.peer, one.bytes, one.edge});
   return list;
 }
 
 std::vector<PeerBytes> list_from(const CallJson& json) {
   std::vector<PeerBytes> list;
-  for (const CallJson& one : json) list.push_back({one.at(0).get<Rank>(), one.at(1).get<Count>()});
+  for (const CallJson& one : json)
+    list.push_back({one.at(0).get<Rank>(), one.at(1).get<Count>(), one.at(2).get<int>()});
   return list;
 }
 
-Count bytes_of(const std::vector<PeerBytes>& all, Rank peer) {
+Count bytes_of(const std::vector<PeerBytes>& all, Rank peer, int edge) {
+  const auto is_it = [&](const PeerBytes& one) { return one.peer == peer && one.edge == edge; };
   // Most lists are of all ranks in order.
   const auto index = static_cast<std::size_t>(peer);
-  if (index < all.size() && all[index].peer == peer) return all[index].bytes;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const PeerBytes& one) { return one.peer == peer; });
+  if (index < all.size() && is_it(all[index])) return all[index].bytes;
+  const auto found = std::find_if(all.begin(), all.end(), is_it);
   return found == all.end() ? 0 : found->bytes;
 }
 
@@ -45,23 +47,24 @@ std::string numbers_text(std::span<const Rank> ranks) {
   return text;
 }
 
-std::string pair_text(Rank from, Rank to, Count sent, Count expected) {
-  if (from == to) return fmt::format("  rank {} sends itself {} and expects {}\n", from, bytes_text(sent), expected);
-  return fmt::format("  rank {} sends {} to rank {}, which expects {}\n", from, bytes_text(sent), to, expected);
+std::string pair_text(Rank from, const PeerBytes& sent, Count expected) {
+  const std::string bytes = bytes_text(sent.bytes);
+  const std::string edge = sent.edge == 0 ? "" : fmt::format(", by edge {} between them", sent.edge + 1);
+  if (from == sent.peer)
+    return fmt::format("  rank {} sends itself {} and expects {}{}\n", from, bytes, expected, edge);
+  return fmt::format("  rank {} sends {} to rank {}, which expects {}{}\n", from, bytes, sent.peer, expected, edge);
 }
 
 /// The pairs of ranks of which one sends another amount than the other expects.
 std::string pairs_text(std::span<const DescribedCall> calls) {
   std::string text;
   std::size_t pairs = 0;
-  const auto compare = [&](Rank from, Rank to, Count sent, Count expected) {
-    if (sent != expected && pairs++ < most_pairs) text += pair_text(from, to, sent, expected);
-  };
   const auto size = static_cast<Rank>(calls.size());
   for (Rank from = 0; from < size; ++from) {
     for (const PeerBytes& one : calls[static_cast<std::size_t>(from)].sends) {
       if (one.peer < 0 || one.peer >= size) continue;
-      compare(from, one.peer, one.bytes, bytes_of(calls[static_cast<std::size_t>(one.peer)].expects, from));
+      const Count expected = bytes_of(calls[static_cast<std::size_t>(one.peer)].expects, from, one.edge);
+      if (one.bytes != expected && pairs++ < most_pairs) text += pair_text(from, one, expected);
     }
   }
   if (pairs > most_pairs) text += fmt::format("  and so on, of {} pairs of ranks\n", pairs);

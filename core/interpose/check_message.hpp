@@ -15,6 +15,7 @@ namespace circoll::interpose {
 struct PeerBytes {
   Rank peer = 0;
   Count bytes = 0;
+  int edge = 0;  ///< number of the edge, where a graph has several from one rank to another
 };
 
 /// One rank's call, as the message names it.

@@ -52,11 +52,11 @@ std::string place_text(const void* return_address) {
 /// Blocks that one message names.
 constexpr std::size_t most_blocks = 16;
 
-std::uint64_t transfer_hash(Rank from, Rank to, Count bytes) {
+std::uint64_t transfer_hash(Rank from, Rank to, const PeerBytes& transfer) {
   Hash hash;
   hash.add(static_cast<std::uint64_t>(from));
   hash.add(static_cast<std::uint64_t>(to));
-  hash.add(static_cast<std::uint64_t>(bytes));
+  hash.add(static_cast<std::uint64_t>(transfer.bytes)).add(static_cast<std::uint64_t>(transfer.edge));
   // The values are added up, so that equal parts of them must not cancel out.
   return mixed_bits(hash.value());
 }
@@ -116,25 +116,25 @@ Participation part_of(const mpi::Call& call, Rank rank, Rank size) {
     return Participation::refused;
   }
   if (is_rooted(c) && rank != call.root) return Participation::refused;
-  const mpi::TypeInfo send = mpi::describe(call.sendtype);
-  const mpi::TypeInfo recv = mpi::describe(call.recvtype);
-  if (!send.valid || !recv.valid) return Participation::refused;
-  const auto own = [&](Count count, const mpi::CountArray& counts, bool is_array) -> Count {
-    if (!is_array) return count;
-    if (!counts) return -1;
-    for (Rank i = 0; i < size; ++i) {
+  // The bytes of this rank's own block; -1: an argument of this side is wrong.
+  const auto own = [&](Count count, const mpi::CountArray& counts, bool is_array, MPI_Datatype type,
+                       const MPI_Datatype* types) -> Count {
+    if ((is_array && !counts) || (call.has_types && types == nullptr)) return -1;
+    for (Rank i = 0; is_array && i < size; ++i) {
       if (counts[i] < 0) return -1;
+      if (call.has_types && !mpi::describe(mpi::type_of_block(types, i, counts[i])).valid) return -1;
     }
-    return counts[rank];
+    const Count elements = is_array ? counts[rank] : count;
+    const mpi::TypeInfo info = mpi::describe(call.has_types ? mpi::type_of_block(types, rank, elements) : type);
+    return info.valid && elements >= 0 ? elements * info.size_bytes : -1;
   };
-  const Count sent = own(call.sendcount, call.sendcounts, has_sendcounts(c));
-  const Count received = own(call.recvcount, call.recvcounts, has_recvcounts(c));
-  const bool differ = sent >= 0 && received >= 0 && sent * send.size_bytes != received * recv.size_bytes;
-  return differ ? Participation::makes : Participation::refused;
+  const Count sent = own(call.sendcount, call.sendcounts, has_sendcounts(c), call.sendtype, call.sendtypes);
+  const Count received = own(call.recvcount, call.recvcounts, has_recvcounts(c), call.recvtype, call.recvtypes);
+  return sent >= 0 && received >= 0 && sent != received ? Participation::makes : Participation::refused;
 }
 
 CheckRecord::CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size, const void* caller)
-    : collective_(call.collective), mode_(mode), rank_(rank), caller_(caller) {
+    : called_(mpi::called(call)), mode_(mode), rank_(rank), caller_(caller) {
   if (is_rooted(call.collective)) root_ = call.root;
   if (is_reducing(call.collective)) {
     read_reduction(call, size);
@@ -145,22 +145,22 @@ CheckRecord::CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size,
 
 CheckRecord::CheckRecord(const mpi::NeighborCall& call, const Neighborhood& neighborhood,
                          const mpi::NeighborSides& sides, Mode mode, const void* caller)
-    : collective_(among_all(call.function)),
-      neighbor_(call.function),
-      mode_(mode),
-      rank_(neighborhood.rank),
-      caller_(caller) {
-  for (std::size_t i = 0; i < neighborhood.out.size(); ++i) {
-    const std::size_t block = contract_of(call.function) == NeighborContract::allgather ? 0 : i;
-    sends_.push_back({neighborhood.out[i].peer, sides.send.bytes_of(block)});
-  }
-  for (std::size_t i = 0; i < neighborhood.in.size(); ++i) {
-    expects_.push_back({neighborhood.in[i].peer, sides.recv.bytes_of(i)});
-  }
+    : called_(call.function), mode_(mode), rank_(neighborhood.rank), caller_(caller) {
+  const bool gathers = contract_of(call.function) == NeighborContract::allgather;
+  const auto read = [](std::vector<PeerBytes>& to, const std::vector<NeighborEdge>& edges, const auto& bytes_of_edge) {
+    std::unordered_map<Rank, int> met;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      to.push_back({.peer = edges[i].peer, .bytes = bytes_of_edge(i), .edge = met[edges[i].peer]++});
+    }
+  };
+  read(sends_, neighborhood.out, [&](std::size_t i) { return sides.send.bytes_of(gathers ? 0 : i); });
+  read(expects_, neighborhood.in, [&](std::size_t i) { return sides.recv.bytes_of(i); });
 }
 
 CheckRecord::CheckRecord(const mpi::MadeCall& call)
-    : collective_(call.collective), mode_(call.blocking ? Mode::blocking : Mode::nonblocking), bytes_(call.bytes) {
+    : called_(call.has_types ? CalledCollective::alltoallw() : call.collective),
+      mode_(call.blocking ? Mode::blocking : Mode::nonblocking),
+      bytes_(call.bytes) {
   if (is_rooted(call.collective)) root_ = call.root;
   if (!is_reducing(call.collective)) return;
   user_op_ = call.op >= mpi::MadeCall::user_op;
@@ -213,9 +213,11 @@ void CheckRecord::read_own_block(const mpi::Call& call) {
 
 /// The collectives in which amounts are known to pairs of ranks only, and alltoall.
 void CheckRecord::read_exchange(const mpi::Call& call, Rank size) {
-  const auto all = [&](std::vector<PeerBytes>& to, const mpi::CountArray& counts, MPI_Datatype type, bool self) {
+  const auto all = [&](std::vector<PeerBytes>& to, const mpi::CountArray& counts, MPI_Datatype type, bool self,
+                       const MPI_Datatype* types = nullptr) {
     for (Rank i = 0; i < size; ++i) {
-      if (self || i != rank_) to.push_back({i, bytes_of(counts[i], type)});
+      MPI_Datatype of_block = types == nullptr ? type : mpi::type_of_block(types, i, counts[i]);
+      if (self || i != rank_) to.push_back({i, bytes_of(counts[i], of_block)});
     }
   };
   const bool in_place = call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE;
@@ -231,11 +233,11 @@ void CheckRecord::read_exchange(const mpi::Call& call, Rank size) {
       break;
     case Collective::alltoallv:
       in_place_ = in_place;
-      all(expects_, call.recvcounts, call.recvtype, true);
+      all(expects_, call.recvcounts, call.recvtype, true, call.recvtypes);
       if (in_place) {
         sends_ = expects_;
       } else {
-        all(sends_, call.sendcounts, call.sendtype, true);
+        all(sends_, call.sendcounts, call.sendtype, true, call.sendtypes);
       }
       break;
     default:
@@ -246,13 +248,13 @@ void CheckRecord::read_exchange(const mpi::Call& call, Rank size) {
 }
 
 std::uint64_t CheckRecord::hash() const {
-  if (!collective_) return Hash().add("MPI_Finalize").value();
+  if (!called_) return Hash().add("MPI_Finalize").value();
   Hash hash;
-  hash.add(static_cast<std::uint64_t>(*collective_)).add(static_cast<std::uint64_t>(mode_));
+  hash.add(static_cast<std::uint64_t>(called_->collective)).add(static_cast<std::uint64_t>(mode_));
   hash.add(static_cast<std::uint64_t>(root_)).add(static_cast<std::uint64_t>(bytes_)).add(in_place_ ? 1 : 0);
-  if (neighbor_) hash.add(to_string(*neighbor_));
+  if (called_->neighbor || called_->has_types) hash.add(to_string(*called_));
   for (const Count bytes : blocks_) hash.add(static_cast<std::uint64_t>(bytes));
-  if (!is_reducing(*collective_)) return hash.value();
+  if (!is_reducing(called_->collective)) return hash.value();
   hash.add(op_ ? static_cast<std::uint64_t>(*op_) : ~std::uint64_t{commutes_ ? 1U : 0U});
   if (element_ == MPI_DATATYPE_NULL) return hash.value();
   // Names of one type, MPI_LONG and MPI_INT64_T say, are not told apart.
@@ -262,8 +264,8 @@ std::uint64_t CheckRecord::hash() const {
 
 std::uint64_t CheckRecord::balance() const {
   std::uint64_t sum = 0;
-  for (const PeerBytes& one : sends_) sum += transfer_hash(rank_, one.peer, one.bytes);
-  for (const PeerBytes& one : expects_) sum -= transfer_hash(one.peer, rank_, one.bytes);
+  for (const PeerBytes& one : sends_) sum += transfer_hash(rank_, one.peer, one);
+  for (const PeerBytes& one : expects_) sum -= transfer_hash(one.peer, rank_, one);
   return sum;
 }
 
@@ -272,8 +274,8 @@ DescribedCall CheckRecord::described() const {
 }
 
 std::string CheckRecord::name() const {
-  if (!collective_) return "MPI_Finalize";
-  const std::string lower(to_string(CalledCollective{*collective_, neighbor_}));
+  if (!called_) return "MPI_Finalize";
+  const std::string lower(to_string(*called_));
   if (mode_ == Mode::nonblocking) return "MPI_I" + lower;
   const std::string capital = static_cast<char>(std::toupper(static_cast<unsigned char>(lower[0]))) + lower.substr(1);
   if (mode_ == Mode::blocking) return "MPI_" + capital;
@@ -281,8 +283,8 @@ std::string CheckRecord::name() const {
 }
 
 std::string CheckRecord::amount_text() const {
-  if (neighbor_ || !size_decides(*collective_)) return {};
-  const CollectiveTraits& traits = traits_of(*collective_);
+  if (called_->neighbor || !size_decides(called_->collective)) return {};
+  const CollectiveTraits& traits = traits_of(called_->collective);
   if (!traits.regular_twin) {
     switch (traits.blocks) {
       case Blocks::one:
@@ -311,9 +313,9 @@ std::string CheckRecord::operator_text() const {
 }
 
 std::string CheckRecord::text() const {
-  if (!collective_) return name();
+  if (!called_) return name();
   std::string text = name() + amount_text();
-  if (is_reducing(*collective_)) text += operator_text();
+  if (is_reducing(called_->collective)) text += operator_text();
   if (in_place_) text += ", in place";
   if (root_ >= 0) text += fmt::format(", root {}", root_);
   return text;

@@ -63,8 +63,7 @@ class CheckRecord {
   [[nodiscard]] std::string amount_text() const;
   [[nodiscard]] std::string operator_text() const;
 
-  std::optional<Collective> collective_{};  ///< none: MPI_Finalize
-  std::optional<NeighborFunction> neighbor_{};
+  std::optional<CalledCollective> called_{};  ///< none: MPI_Finalize
   Mode mode_ = Mode::blocking;
   Rank rank_ = 0;
   int root_ = -1;

@@ -3,16 +3,14 @@
 
 #include <array>
 #include <atomic>
-#include <compare>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/types.hpp"
-#include "schedule/neighborhood.hpp"
+#include "facts/called_collective.hpp"
 
 namespace circoll::interpose {
 
@@ -22,30 +20,6 @@ enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
 [[nodiscard]] constexpr std::string_view to_string(Mode mode) {
   constexpr std::array<std::string_view, 3> names{"blocking", "nonblocking", "persistent"};
   return names.at(static_cast<std::size_t>(mode));
-}
-
-/// The collective of a call, which may be among neighbours only.
-struct CalledCollective {
-  Collective collective = Collective::barrier;  ///< of neighbours: among_all(*neighbor)
-  std::optional<NeighborFunction> neighbor{};
-
-  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
-  friend auto operator<=>(const CalledCollective&, const CalledCollective&) = default;
-};
-[[nodiscard]] inline std::string_view to_string(const CalledCollective& called) {
-  return called.neighbor ? to_string(*called.neighbor) : to_string(called.collective);
-}
-/// Reads what to_string() writes. False if the name is none of a collective.
-[[nodiscard]] inline bool read_called(std::string_view name, CalledCollective& called) {
-  for (const NeighborFunction function : all_neighbor_functions) {
-    if (to_string(function) != name) continue;
-    called.collective = among_all(function);
-    called.neighbor = function;
-    return true;
-  }
-  const std::optional<Collective> collective = collective_from_string(name);
-  if (collective) called.collective = *collective;
-  return collective.has_value();
 }
 
 /// The algorithm with the parameters that it ran with, or "native". The choice "bcast" may give "pipeline:segments=8".
@@ -69,8 +43,7 @@ struct CalledCollective {
 
 /// One call that has come to its end. Each start of a persistent request is one. Times are PMPI_Wtime's.
 struct Event {
-  Collective collective = Collective::barrier;
-  std::optional<NeighborFunction> neighbor{};  ///< as in CalledCollective
+  CalledCollective collective{};
   Mode mode = Mode::blocking;
   Rank ranks = 0;                     ///< of the communicator (its local group); 0: not known
   const Selection* served = nullptr;  ///< nullptr: the native collective. Read during record() only
@@ -81,8 +54,6 @@ struct Event {
   double inside_s = 0;                ///< spent inside that entry point: end_s - begin_s if it blocks
   double own_s = 0;                   ///< of it our own work, outside of MPI and waiting; 0: not known
   int thread = -1;                    ///< thread_number() of the caller; -1: it is the thread that records
-
-  [[nodiscard]] CalledCollective called() const { return {collective, neighbor}; }
 };
 
 /// A section that a wrapper adds to the report.

@@ -10,7 +10,11 @@
 // (docs/user/served.md).
 #include <mpi.h>
 
+#include <cstddef>
+#include <mutex>
+#include <set>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "exec/mpi/call/neighbor_call.hpp"
@@ -38,17 +42,41 @@ MPI_Datatype type(const MPI_Fint* handle) { return PMPI_Type_f2c(*handle); }
 MPI_Op op(const MPI_Fint* handle) { return PMPI_Op_f2c(*handle); }
 MPI_Comm comm(const MPI_Fint* handle) { return PMPI_Comm_f2c(*handle); }
 
-/// The datatypes of the blocks that a rank sends to its neighbours, or receives from them, as C has them.
-class NeighborTypes {
+/// Datatypes of blocks as C has them. Those of a blocking call live as long as this object. Open MPI reads the array
+/// again when a nonblocking operation of its own ends, and nobody tells when that is. So different arrays of calls with
+/// requests stay for good. Equal ones of the program share one.
+class Types {
  public:
-  NeighborTypes(const MPI_Fint* handles, const MPI_Fint* c, bool sent) {
-    for (int i = 0; i < circoll::mpi::neighbor_blocks(comm(c), sent); ++i) types_.push_back(type(handles + i));
+  Types(const MPI_Fint* handles, int blocks, bool for_good) {
+    static std::mutex mutex;
+    static auto* const known = new std::set<std::vector<MPI_Datatype>>;
+    own_.reserve(static_cast<std::size_t>(blocks) + 1);  // an address for no blocks, too
+    for (int i = 0; i < blocks; ++i) own_.push_back(type(handles + i));
+    first_ = own_.data();
+    if (!for_good) return;
+    const std::lock_guard lock(mutex);
+    first_ = known->insert(std::move(own_)).first->data();
   }
-  operator const MPI_Datatype*() const { return types_.data(); }  // NOLINT(google-explicit-constructor)
+  operator const MPI_Datatype*() const { return first_; }  // NOLINT(google-explicit-constructor): an argument of MPI
 
  private:
-  std::vector<MPI_Datatype> types_;
+  std::vector<MPI_Datatype> own_;
+  const MPI_Datatype* first_ = nullptr;
 };
+/// Calls with requests have a variable of this name that says otherwise.
+constexpr bool for_good = false;
+/// Those that a rank sends to its neighbours, or receives from them.
+Types neighbor_types(const MPI_Fint* handles, const MPI_Fint* c, bool sent, bool for_good) {
+  return {handles, circoll::mpi::neighbor_blocks(comm(c), sent), for_good};
+}
+/// Those of an alltoallw. In place the ones to send may be anything.
+Types exchanged_types(const MPI_Fint* handles, const MPI_Fint* c, const void* buffer_of_them, bool for_good) {
+  int inter = 0, ranks = 0;
+  const bool read = buffer_of_them != MPI_IN_PLACE && PMPI_Comm_test_inter(comm(c), &inter) == MPI_SUCCESS;
+  if (read && inter != 0) PMPI_Comm_remote_size(comm(c), &ranks);
+  if (read && inter == 0) PMPI_Comm_size(comm(c), &ranks);
+  return {handles, ranks, for_good};
+}
 
 using circoll::interpose::fortran::free_op;
 using circoll::interpose::fortran::give;
@@ -86,16 +114,19 @@ using Int = const MPI_Fint*;
 #endif
 
 // A collective in its three forms.
-#define CIRCOLL_FORMS(lower, upper, iupper, parameters, arguments)                                           \
-  CIRCOLL_PROCEDURE(ompi_##lower##_f, mpi_##lower, (CIRCOLL_LIST parameters, MPI_Fint * ierr),               \
-                    give(ierr, MPI_##upper arguments))                                                       \
-  CIRCOLL_PROCEDURE(                                                                                         \
-      ompi_i##lower##_f, mpi_i##lower, (CIRCOLL_LIST parameters, MPI_Fint * request, MPI_Fint * ierr),       \
-      give(ierr, request, [&](MPI_Request* made) { return MPI_##iupper(CIRCOLL_LIST arguments, made); }))    \
-  CIRCOLL_PERSISTENT(CIRCOLL_PROCEDURE(                                                                      \
-      CIRCOLL_FORTRAN_INIT(lower), (CIRCOLL_LIST parameters, Int info, MPI_Fint * request, MPI_Fint * ierr), \
-      give(ierr, request, [&](MPI_Request* made) {                                                           \
-        return CIRCOLL_INIT(, upper)(CIRCOLL_LIST arguments, PMPI_Info_f2c(*info), made);                    \
+#define CIRCOLL_FORMS(lower, upper, iupper, parameters, arguments)                                                   \
+  CIRCOLL_PROCEDURE(ompi_##lower##_f, mpi_##lower, (CIRCOLL_LIST parameters, MPI_Fint * ierr),                       \
+                    give(ierr, MPI_##upper arguments))                                                               \
+  CIRCOLL_PROCEDURE(ompi_i##lower##_f, mpi_i##lower, (CIRCOLL_LIST parameters, MPI_Fint * request, MPI_Fint * ierr), \
+                    give(ierr, request, [&](MPI_Request* made) {                                                     \
+                      [[maybe_unused]] constexpr bool for_good = true;                                               \
+                      return MPI_##iupper(CIRCOLL_LIST arguments, made);                                             \
+                    }))                                                                                              \
+  CIRCOLL_PERSISTENT(CIRCOLL_PROCEDURE(                                                                              \
+      CIRCOLL_FORTRAN_INIT(lower), (CIRCOLL_LIST parameters, Int info, MPI_Fint * request, MPI_Fint * ierr),         \
+      give(ierr, request, [&](MPI_Request* made) {                                                                   \
+        [[maybe_unused]] constexpr bool for_good = true;                                                             \
+        return CIRCOLL_INIT(, upper)(CIRCOLL_LIST arguments, PMPI_Info_f2c(*info), made);                            \
       })))
 
 // The first two let the drop-in read the environment, and the ranks agree on it, when the program starts. The third is
@@ -141,16 +172,19 @@ CIRCOLL_FORMS(barrier, Barrier, Ibarrier, (Int c), (comm(c)))
     auto* const next = reinterpret_cast<decltype(&symbol)>(found);                                           \
     next != nullptr ? next names : give(ierr, MPI_ERR_INTERN);                                               \
   }
-#define CIRCOLL_WRAPPERS(f, function, i_f, ifunction, init_f, init, buffers, parameters, names, arguments)         \
-  CIRCOLL_WRAPPER(f, buffers, (CIRCOLL_LIST parameters, MPI_Fint * ierr), (CIRCOLL_LIST names, ierr),              \
-                  give(ierr, function arguments))                                                                  \
-  CIRCOLL_WRAPPER(i_f, buffers, (CIRCOLL_LIST parameters, MPI_Fint * request, MPI_Fint * ierr),                    \
-                  (CIRCOLL_LIST names, request, ierr),                                                             \
-                  give(ierr, request, [&](MPI_Request* made) { return ifunction(CIRCOLL_LIST arguments, made); })) \
-  CIRCOLL_PERSISTENT(                                                                                              \
-      CIRCOLL_WRAPPER(init_f, buffers, (CIRCOLL_LIST parameters, Int info, MPI_Fint * request, MPI_Fint * ierr),   \
-                      (CIRCOLL_LIST names, info, request, ierr), give(ierr, request, [&](MPI_Request* made) {      \
-                        return init(CIRCOLL_LIST arguments, PMPI_Info_f2c(*info), made);                           \
+#define CIRCOLL_WRAPPERS(f, function, i_f, ifunction, init_f, init, buffers, parameters, names, arguments)       \
+  CIRCOLL_WRAPPER(f, buffers, (CIRCOLL_LIST parameters, MPI_Fint * ierr), (CIRCOLL_LIST names, ierr),            \
+                  give(ierr, function arguments))                                                                \
+  CIRCOLL_WRAPPER(i_f, buffers, (CIRCOLL_LIST parameters, MPI_Fint * request, MPI_Fint * ierr),                  \
+                  (CIRCOLL_LIST names, request, ierr), give(ierr, request, [&](MPI_Request* made) {              \
+                    [[maybe_unused]] constexpr bool for_good = true;                                             \
+                    return ifunction(CIRCOLL_LIST arguments, made);                                              \
+                  }))                                                                                            \
+  CIRCOLL_PERSISTENT(                                                                                            \
+      CIRCOLL_WRAPPER(init_f, buffers, (CIRCOLL_LIST parameters, Int info, MPI_Fint * request, MPI_Fint * ierr), \
+                      (CIRCOLL_LIST names, info, request, ierr), give(ierr, request, [&](MPI_Request* made) {    \
+                        [[maybe_unused]] constexpr bool for_good = true;                                         \
+                        return init(CIRCOLL_LIST arguments, PMPI_Info_f2c(*info), made);                         \
                       })))
 
 #define CIRCOLL_COUNT MPI_Fint

@@ -28,7 +28,7 @@ std::size_t Ledger::Hash::operator()(const KeyView& key) const {
 
 void Ledger::add(const Event& event) {
   const bool native = event.served == nullptr;
-  const KeyView key{.collective = event.called(),
+  const KeyView key{.collective = event.collective,
                     .mode = event.mode,
                     .ranks = event.ranks,
                     .algorithm = native ? nullptr : event.served->algorithm,

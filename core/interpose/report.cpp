@@ -95,12 +95,12 @@ void Report::add_rank(std::string_view serialised) {
   std::map<Key, Mine> mine;
   Mine total;
   for (const auto& field : nlohmann::json::parse(serialised)) {
-    CalledCollective called;
-    check(read_called(field.at(0).get<std::string>(), called), "a ledger names a collective");
+    const std::optional<CalledCollective> called = called_from_string(field.at(0).get<std::string>());
+    check(called.has_value(), "a ledger names a collective");
     auto algorithm = field.at(3).get<std::string>();
     auto why = field.at(4).get<std::string>();
     const bool native = algorithm == "native";
-    const Key key{field.at(2).get<Rank>(), static_cast<Mode>(field.at(1).get<int>()), called,
+    const Key key{field.at(2).get<Rank>(), static_cast<Mode>(field.at(1).get<int>()), *called,
                   without_parameters(algorithm), native ? why : ""};
     const Sum one{.calls = field.at(6),
                   .bytes = field.at(7),

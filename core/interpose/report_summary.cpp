@@ -67,7 +67,7 @@ std::vector<std::string> Report::summary() const {
   std::vector<Group> groups;
   std::int64_t calls = 0;
   std::int64_t native_calls = 0;
-  bool pending = false;
+  bool pending = false, tunable = false;
   for (const auto& [key, row] : rows_) {
     const auto& [ranks, mode, collective, algorithm, reason] = key;
     auto group =
@@ -89,6 +89,7 @@ std::vector<std::string> Report::summary() const {
       group->native_calls += row.sum.calls;
     }
     pending |= mode != Mode::blocking;
+    tunable |= !collective.neighbor;  // the only algorithm for neighbours has no parameters
   }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.inside_s > b.inside_s; });
@@ -118,7 +119,7 @@ std::vector<std::string> Report::summary() const {
     lines.emplace_back("next: all calls were native. circoll compare -- PROGRAM compares");
   } else {
     lines.emplace_back("next: has it helped? circoll compare -- PROGRAM");
-    lines.emplace_back("  to tune these calls: circoll tune --for REPORT.json -- PROGRAM");
+    if (tunable) lines.emplace_back("  to tune these calls: circoll tune --for REPORT.json -- PROGRAM");
   }
   return lines;
 }

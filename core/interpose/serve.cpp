@@ -6,10 +6,11 @@
 #include <cstdio>
 #include <new>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 #include "exec/mpi/call/call.hpp"
-#include "exec/mpi/pending/nonblocking.hpp"
-#include "exec/mpi/serve/neighbor_perform.hpp"
+#include "exec/mpi/pending/neighbor_requests.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/serving.hpp"
 #include "interpose/state.hpp"
@@ -18,9 +19,35 @@ namespace circoll::interpose {
 
 namespace {
 
+// Collectives among all ranks, and among neighbours.
+
+const mpi::InternedChoice& choice_of(const State& state, const mpi::Call& call) { return state.choice(call); }
+const mpi::InternedChoice& choice_of(const State& state, const mpi::NeighborCall& /*call*/) {
+  return state.neighbor_choice();
+}
+
+CalledCollective called(const mpi::NeighborCall& call) { return call.function; }
+
+bool is_survived(const mpi::Call& call) { return !call.has_types; }
+bool is_survived(const mpi::NeighborCall& /*call*/) { return false; }
+
+Count bytes_in(const mpi::Call& call) { return mpi::described_bytes(call); }
+Count bytes_in(const mpi::NeighborCall& /*call*/) { return 0; }
+
+/// Why no such call can be served, the same on all ranks; empty if calls can.
+template <typename AnyCall>
+std::string_view left_because(const State& state, const AnyCall& call, Mode mode) {
+  if (!is_survived(call)) [[unlikely]] {
+    if (const Serving* const wrapper = Serving::first(); wrapper != nullptr && wrapper->ends_waiting())
+      return "CIRCOLL_FAULTS is on, and alltoallw and neighbourhood collectives are not survived";
+  }
+  return mode == Mode::blocking ? std::string_view() : state.progress().unavailable();
+}
+
 /// A call that has been served while the program waited, or that is native. A native call has only begun, unless it
 /// blocks.
-void record(State& state, const mpi::Call& call, Mode mode, const mpi::CallResult& outcome, double begin_s) {
+template <typename AnyCall>
+void record(State& state, const AnyCall& call, Mode mode, const mpi::CallResult& outcome, double begin_s) {
   const double end_s = PMPI_Wtime();
   int ranks = 0;
   // A call that failed may have lost its communicator. An MPICH 5 returns MPI_SUCCESS after the user's error handler.
@@ -28,26 +55,25 @@ void record(State& state, const mpi::Call& call, Mode mode, const mpi::CallResul
   if (succeeded) PMPI_Comm_size(call.comm, &ranks);
   // The executor has not read the arguments of a call that is native by its own variable. This reads them, and only a
   // run that records events pays for it.
-  const bool unread = outcome.plan == nullptr && outcome.bytes == 0 && succeeded;
-  state.record({.collective = call.collective,
+  const bool unread = outcome.served() == nullptr && outcome.bytes == 0 && succeeded;
+  state.record({.collective = called(call),
                 .mode = mode,
                 .ranks = ranks,
                 .served = outcome.served(),
                 .reason = outcome.reason,
-                .bytes = unread ? mpi::described_bytes(call) : outcome.bytes,
+                .bytes = unread ? bytes_in(call) : outcome.bytes,
                 .begin_s = begin_s,
                 .end_s = end_s,
                 .inside_s = end_s - begin_s,
-                .own_s = outcome.plan == nullptr ? 0 : end_s - begin_s - outcome.waited_s});
+                .own_s = outcome.served() == nullptr ? 0 : end_s - begin_s - outcome.waited_s});
 }
 
 /// A nonblocking or persistent operation that Progress has brought to its end.
 void record_ended(const mpi::Ended& ended) noexcept {
-  State::known()->record({.collective = ended.neighbor ? among_all(*ended.neighbor) : ended.collective,
-                          .neighbor = ended.neighbor,
+  State::known()->record({.collective = ended.collective,
                           .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
                           .ranks = ended.size,
-                          .served = ended.neighbor ? &mpi::neighbor_direct() : ended.outcome.served(),
+                          .served = ended.outcome.served(),
                           .reason = ended.outcome.reason,
                           .bytes = ended.outcome.bytes,
                           .begin_s = ended.begin_s,
@@ -62,9 +88,10 @@ std::atomic<bool> said_native_sum{false};
 
 /// True if nobody serves, counts or looks at a blocking call. That is known of collectives whose choice is native, and
 /// of communicators that cannot be served, such as those of one rank. There the first sum of CIRCOLL_SUM is announced.
-bool is_left_alone(const State& state, const mpi::Call& call, const mpi::CommState* comm) {
+template <typename AnyCall>
+bool is_left_alone(const State& state, const AnyCall& call, const mpi::CommState* comm) {
   if (state.recording() || !state.has_agreed() || Serving::first() != nullptr) return false;
-  const mpi::InternedChoice& choice = state.choice(call);
+  const mpi::InternedChoice& choice = choice_of(state, call);
   if (comm == nullptr || comm->usable()) return choice.kind == mpi::InternedChoice::Kind::native;
   return choice.sums == prepare::Sums::plain || said_native_sum;
 }
@@ -83,12 +110,10 @@ void say_left_native(const mpi::Call& call, const mpi::CallResult& outcome, prep
                std::string(to_string(call.collective)).c_str(), std::string(outcome.reason).c_str());
 }
 
-/// Serves an entry point by `perform(state, choice, comm)`, or by `native()` while there is no state. `perform` returns
-/// a CallResult, and `native` an error code. `is_recorded(outcome)` is true if the call is over as far as the report is
-/// concerned.
-template <typename Perform, typename Native, typename IsRecorded>
-int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perform&& perform, Native&& native,
-                      IsRecorded&& is_recorded) noexcept {
+/// Serves an entry point by `perform(state, choice, comm)`, which returns a CallResult, or by `native()`, which returns
+/// an error code.
+template <typename AnyCall, typename Perform, typename Native>
+int serve_entry_point(const AnyCall& call, Mode mode, const void* caller, Perform&& perform, Native&& native) noexcept {
   int error = MPI_ERR_INTERN;
   try {
     State* const state = State::get();
@@ -100,11 +125,17 @@ int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perf
       if (const int refused = wrapper->admit(call, mode, caller); refused != MPI_SUCCESS) return refused;
     }
     const double begin = state->recording() ? PMPI_Wtime() : 0;
-    const mpi::InternedChoice& choice = state->choice(call);
-    const mpi::CallResult outcome = perform(*state, choice, comm);
-    if (choice.sums != prepare::Sums::plain && outcome.plan == nullptr) [[unlikely]]
-      say_left_native(call, outcome, choice.sums);
-    if (state->recording() && is_recorded(outcome)) record(*state, call, mode, outcome, begin);
+    const mpi::InternedChoice& choice = choice_of(*state, call);
+    const std::string_view reason = left_because(*state, call, mode);
+    const mpi::CallResult outcome =
+        reason.empty() ? perform(*state, choice, comm) : mpi::native_outcome(native(), reason);
+    if constexpr (std::is_same_v<AnyCall, mpi::Call>) {
+      if (choice.sums != prepare::Sums::plain && outcome.served() == nullptr) [[unlikely]]
+        say_left_native(call, outcome, choice.sums);
+    }
+    // Of a served call that does not block, Progress tells when it is over.
+    const bool over = mode == Mode::blocking || outcome.served() == nullptr;
+    if (state->recording() && over) record(*state, call, mode, outcome, begin);
     if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
     error = outcome.error;
   } catch (const std::bad_alloc&) {
@@ -120,12 +151,6 @@ int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perf
 const mpi::InternedChoice& chosen(const mpi::Call& call, const mpi::InternedChoice& choice) {
   Serving* const wrapper = Serving::first();
   return wrapper == nullptr ? choice : wrapper->choose(call, choice);
-}
-
-bool is_native(const mpi::CallResult& outcome) { return outcome.plan == nullptr; }
-
-mpi::CallResult left_native(const State& state, int error) {
-  return mpi::native_outcome(error, state.progress().unavailable());
 }
 
 }  // namespace
@@ -144,27 +169,54 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
         }
         return mpi::perform(call, choice, mpi::Unserved::native, state.recording(), comm);
       },
-      [&] { return mpi::call_native(call); }, [](const mpi::CallResult&) { return true; });
+      [&] { return mpi::call_native(call); });
 }
 
 int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::nonblocking, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
-        if (!state.progress().unavailable().empty()) return left_native(state, mpi::start_native(call, request));
         return mpi::start(call, chosen(call, choice), request, observer(state));
       },
-      [&] { return mpi::start_native(call, request); }, is_native);
+      [&] { return mpi::start_native(call, request); });
 }
 
 int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::persistent, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
-        if (!state.progress().unavailable().empty()) return left_native(state, mpi::init_native(call, info, request));
         return mpi::init(call, chosen(call, choice), info, request, observer(state));
       },
-      [&] { return mpi::init_native(call, info, request); }, is_native);
+      [&] { return mpi::init_native(call, info, request); });
+}
+
+int serve(const mpi::NeighborCall& call, const mpi::NeighborNative& native, const void* caller) noexcept {
+  return serve_entry_point(
+      call, Mode::blocking, caller,
+      [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
+        return mpi::perform(call, choice, native, state.recording());
+      },
+      [&] { return native({}); });
+}
+
+int start(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_Request* request,
+          const void* caller) noexcept {
+  return serve_entry_point(
+      call, Mode::nonblocking, caller,
+      [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
+        return mpi::start(call, choice, native, request, observer(state));
+      },
+      [&] { return native({}); });
+}
+
+int init(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_Request* request,
+         const void* caller) noexcept {
+  return serve_entry_point(
+      call, Mode::persistent, caller,
+      [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
+        return mpi::init(call, choice, native, request, observer(state));
+      },
+      [&] { return native({}); });
 }
 
 bool start_ours(MPI_Request request, int* error) noexcept {

@@ -10,8 +10,10 @@
 #define CIRCOLL_CALLER __builtin_return_address(0)
 
 namespace circoll::mpi {
+struct NeighborCall;
+class NeighborNative;
 struct Observer;
-}
+}  // namespace circoll::mpi
 
 namespace circoll::interpose {
 
@@ -26,6 +28,12 @@ int serve(const mpi::Call& call, const void* caller) noexcept;
 /// Likewise for a nonblocking call, and for one that makes a persistent request.
 int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept;
 int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void* caller) noexcept;
+/// The same for collectives among neighbours.
+int serve(const mpi::NeighborCall& call, const mpi::NeighborNative& native, const void* caller) noexcept;
+int start(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_Request* request,
+          const void* caller) noexcept;
+int init(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_Request* request,
+         const void* caller) noexcept;
 /// MPI_Start of a request that init() has made; false if it is none of those.
 bool start_ours(MPI_Request request, int* error) noexcept;
 

@@ -13,7 +13,7 @@ namespace {
 std::size_t hash_of(const Event& event) {
   QuickHash hash;
   hash.add(std::hash<std::string_view>{}(event.reason));
-  hash.add(std::hash<std::string_view>{}(to_string(event.called())));
+  hash.add(std::hash<std::string_view>{}(to_string(event.collective)));
   hash.add(static_cast<std::uint64_t>(event.mode));
   hash.add(static_cast<std::uint64_t>(event.ranks));
   if (event.served == nullptr) return hash.value();
@@ -28,7 +28,7 @@ double rounded(double microseconds) { return std::round(microseconds * 1e3) / 1e
 }  // namespace
 
 bool Trace::CallKind::is_of(const Event& event) const {
-  if (collective != event.called() || mode != event.mode || ranks != event.ranks || reason != event.reason)
+  if (collective != event.collective || mode != event.mode || ranks != event.ranks || reason != event.reason)
     return false;
   if (event.served == nullptr) return algorithm == nullptr;
   return algorithm == event.served->algorithm && params == event.served->params;
@@ -42,7 +42,7 @@ std::uint32_t Trace::kind_of(const Event& event) {
   if (known != end) return known->second;
   const auto fresh = static_cast<std::uint32_t>(kinds_.size());
   const bool native = event.served == nullptr;
-  kinds_.push_back({.collective = event.called(),
+  kinds_.push_back({.collective = event.collective,
                     .mode = event.mode,
                     .ranks = event.ranks,
                     .algorithm = native ? nullptr : event.served->algorithm,

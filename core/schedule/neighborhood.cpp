@@ -62,12 +62,6 @@ class DirectWriter {
 
 }  // namespace
 
-std::string_view to_string(NeighborFunction function) {
-  constexpr std::array<std::string_view, all_neighbor_functions.size()> names{
-      "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"};
-  return names.at(static_cast<std::size_t>(function));
-}
-
 Neighborhood neighborhood_of_grid(Rank size, Rank rank, const std::vector<GridNeighbors>& dimensions) {
   Neighborhood made{.size = size, .rank = rank};
   for (std::size_t d = 0; d < dimensions.size(); ++d) {

@@ -12,12 +12,12 @@ namespace circoll::torture {
 
 /// Calls MPI_X, MPI_Ix or MPI_X_init (or what the MPI calls it). The last two make a request. It is the form with _c if
 /// `large` and the MPI has it.
-int call(Collective collective, Mode mode, const Arguments& a, bool large, MPI_Request* request);
+int call(CalledCollective called, Mode mode, const Arguments& a, bool large, MPI_Request* request);
 /// Calls PMPI_X, with whose results those of MPI_X are compared.
 int call_native(Collective collective, const Arguments& a);
 
 /// True if the symbol that serves this call is the MPI library's own.
-[[nodiscard]] bool is_native(Collective collective, Mode mode, bool large);
+[[nodiscard]] bool is_native(CalledCollective called, Mode mode, bool large);
 
 // Erroneous calls, which are made in between. Each gets its error at once, and the next right call matches as if
 // there had been none (mistakes.cpp).

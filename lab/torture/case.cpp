@@ -13,7 +13,7 @@ const char* to_string(Mode mode) {
 }
 
 const char* to_string(CommKind kind) {
-  constexpr std::array names{"world", "self", "dup", "split", "reversed", "cart", "group", "alone"};
+  constexpr std::array names{"world", "self", "dup", "split", "reversed", "cart", "group", "alone", "grid", "graph"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -43,13 +43,13 @@ std::string describe(const Case& c, const Mistake& mistake) {
   const Operation& o = c.operations[static_cast<std::size_t>(mistake.operation)];
   return fmt::format("mistake e{}: {} of comm {}: {} {} like #{} with {}{}", mistake.id,
                      who[static_cast<std::size_t>(mistake.who)], o.comm, to_string(mistake.mode),
-                     circoll::to_string(o.collective), o.id, faults[static_cast<std::size_t>(mistake.fault)],
+                     circoll::to_string(called(o)), o.id, faults[static_cast<std::size_t>(mistake.fault)],
                      mistake.met ? "; then all meet" : "");
 }
 
 std::string describe(const Case& c, const Operation& o) {
   std::string text =
-      fmt::format("#{} {} {}{} on comm {} ({})", o.id, to_string(o.mode), circoll::to_string(o.collective),
+      fmt::format("#{} {} {}{} on comm {} ({})", o.id, to_string(o.mode), circoll::to_string(called(o)),
                   o.large ? " _c" : "", o.comm, to_string(c.comms[static_cast<std::size_t>(o.comm)].kind));
   if (!traits_of(o.collective).moves_data) return text;
   text += fmt::format(" count {}", o.count);

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "circoll/collectives.hpp"
+#include "facts/called_collective.hpp"
 
 namespace circoll::torture {
 
@@ -22,7 +24,9 @@ enum class CommKind : std::uint8_t {
   reversed,
   cart,
   group,
-  alone  ///< some ranks make a duplicate of MPI_COMM_SELF
+  alone,  ///< some ranks make a duplicate of MPI_COMM_SELF
+  grid,   ///< for neighbours, likewise the next one
+  graph
 };
 [[nodiscard]] const char* to_string(CommKind kind);
 
@@ -50,11 +54,26 @@ enum class Arrays : std::uint8_t { kept, overwritten, unmapped };
 
 enum class UserOp : std::uint8_t { none, add, compose };
 
+/// The edges of one rank in the order of MPI's arguments. An edge to no_rank has a block that nobody sends or writes.
+struct Edges {
+  struct In {
+    int source = 0;
+    int block = 0;  ///< the block that comes: its place among those that the source sends
+  };
+  std::vector<int> out;
+  std::vector<In> in;
+};
+inline constexpr int no_rank = -1;
+/// The edges of all ranks.
+using Topology = std::vector<Edges>;
+
 /// A collective. Counts are in units, and a unit is `unit` elements of the base type, so that ranks may describe one
 /// signature by different (count, type) pairs.
 struct Operation {
   int id = 0;
-  Collective collective = Collective::barrier;
+  Collective collective = Collective::barrier;  ///< of neighbours: among_all(*neighbor)
+  std::optional<NeighborFunction> neighbor{};
+  bool has_types = false;  ///< an alltoallv by MPI_Alltoallw
   int comm = 0;
   Mode mode = Mode::blocking;
   bool large = false;      ///< by the form with MPI_Count arguments, where the MPI has it
@@ -148,6 +167,11 @@ struct Case {
   /// One list per thread; the steps of one list are started in this order by all ranks.
   std::vector<std::vector<Step>> lanes;
 };
+
+[[nodiscard]] inline CalledCollective called(const Operation& operation) {
+  if (operation.has_types) return CalledCollective::alltoallw();
+  return operation.neighbor ? CalledCollective(*operation.neighbor) : operation.collective;
+}
 
 /// The communicator that a step makes, frees or uses. It is -1 if there is none.
 [[nodiscard]] int comm_of(const Case& c, const Step& step);

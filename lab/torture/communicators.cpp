@@ -79,6 +79,20 @@ MPI_Comm make(const CommSpec& spec, const Communicator& parent) {
       MPI_Group_free(&group);
       break;
     }
+    case CommKind::grid: {
+      const Grid grid = grid_of(spec, parent.size);
+      MPI_Cart_create(parent.comm, static_cast<int>(grid.dims.size()), grid.dims.data(), grid.periods.data(), 0, &made);
+      break;
+    }
+    case CommKind::graph: {
+      const Edges mine = (*topology_of(spec, parent.size))[static_cast<std::size_t>(parent.rank)];
+      std::vector<int> sources;
+      for (const Edges::In& edge : mine.in) sources.push_back(edge.source);
+      MPI_Dist_graph_create_adjacent(parent.comm, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
+                                     static_cast<int>(mine.out.size()), mine.out.data(), MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                     0, &made);
+      break;
+    }
     case CommKind::alone:
       if (hash(spec.seed, parent.rank) % 2 == 0) MPI_Comm_dup(MPI_COMM_SELF, &made);
       break;
@@ -97,6 +111,7 @@ Communicator make_communicator(const CommSpec& spec, const Communicator& parent)
   if (!root) PMPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(made.comm, &made.rank);
   PMPI_Comm_size(made.comm, &made.size);
+  made.topology = topology_of(spec, parent.size);
   if (spec.bare) return made;
   if (spec.in_lane) {
     MPI_Group group = group_of(spec, parent);

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <memory>
+
 #include "case.hpp"
 
 namespace circoll::torture {
@@ -11,8 +13,17 @@ struct Communicator {
   MPI_Comm comm = MPI_COMM_NULL;    ///< null on ranks that are not in it, and once it is freed
   MPI_Comm oracle = MPI_COMM_NULL;  ///< the same ranks, for the native collectives; null if it is bare
   int rank = 0, size = 0;
+  std::shared_ptr<const Topology> topology{};  ///< of a grid or graph
   [[nodiscard]] bool member() const { return size > 0; }
 };
+
+/// The extents of a grid of at most `size` ranks, and which dimensions are periodic.
+struct Grid {
+  std::vector<int> dims, periods;
+};
+[[nodiscard]] Grid grid_of(const CommSpec& spec, int size);
+/// The edges of a grid or graph of `size` ranks; nullptr of any other communicator.
+[[nodiscard]] std::shared_ptr<const Topology> topology_of(const CommSpec& spec, int size);
 
 /// Collective over the parent. An empty one if this rank is not in the parent.
 [[nodiscard]] Communicator make_communicator(const CommSpec& spec, const Communicator& parent);

@@ -135,6 +135,7 @@ void apply(Case& c, const Word& word) {
       make_plain(o);
       break;
     case 'w':
+      if (o.neighbor) break;  // it needs its own graph
       if (c.lanes.size() > 1) throw std::invalid_argument("an operation changes communicators in one thread only");
       o.comm = 0;
       break;

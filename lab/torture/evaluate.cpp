@@ -22,8 +22,10 @@ std::string hex(const std::byte* from, std::size_t bytes) {
 
 class Comparison {
  public:
-  explicit Comparison(const Record& record, int rank, int size)
-      : record_(record), base_(base_type(record.operation->base)), expected_(*record.operation, rank, size) {
+  Comparison(const Record& record, const Communicator& c)
+      : record_(record),
+        base_(base_type(record.operation->base)),
+        expected_(*record.operation, c.rank, c.size, c.topology.get()) {
     expected_.fill(record.execution);
     const Side& side = expected_.recv();
     for (const Block& block : expected_.results()) got_.push_back(pack(side, got_address(), block, base_.packed_bytes));
@@ -110,10 +112,10 @@ class Comparison {
   Packed got_;
 };
 
-Packed native_results(const Record& record, int rank, int size, MPI_Comm oracle, int* rc) {
-  Instance native(*record.operation, rank, size);
+Packed native_results(const Record& record, const Communicator& c, int* rc) {
+  Instance native(*record.operation, c.rank, c.size, c.topology.get());
   native.fill(record.execution);
-  *rc = call_native(record.operation->collective, native.arguments(oracle));
+  *rc = call_native(record.operation->collective, native.arguments(c.oracle));
   Packed results;
   for (const Block& block : native.results()) {
     results.push_back(
@@ -127,7 +129,7 @@ Packed native_results(const Record& record, int rank, int size, MPI_Comm oracle,
 Judgement judge(const Record& record, const Communicator& c, bool serial_only) {
   const Operation& o = *record.operation;
   if (!traits_of(o.collective).moves_data) return {};
-  Comparison comparison(record, c.rank, c.size);
+  Comparison comparison(record, c);
   if (o.fractions) {
     const std::string text = comparison.differences(comparison.near_enough());
     return {text.empty() ? Verdict::right : Verdict::wrong, text};
@@ -136,7 +138,7 @@ Judgement judge(const Record& record, const Communicator& c, bool serial_only) {
   std::string text;
   int rc = MPI_SUCCESS;
   if (!serial) {
-    text = comparison.differences(native_results(record, c.rank, c.size, c.oracle, &rc));
+    text = comparison.differences(native_results(record, c, &rc));
     if (text.empty()) return {};
   }
   text = comparison.differences(serial_results(comparison.instance(), record.execution));

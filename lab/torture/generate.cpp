@@ -22,7 +22,7 @@ class Generator {
   }
 
   Case make() {
-    if (options_.many_communicators || random_.below(200) == 0) {
+    if (!options_.collectives.empty() && (options_.many_communicators || random_.below(200) == 0)) {
       make_crowd(options_.many_communicators ? 1000 : 100);
       return case_;
     }
@@ -31,16 +31,18 @@ class Generator {
     case_.busy = random_.percent(80);
     make_comms(lanes);
     storm_ = random_.percent(4);
-    const auto operations = static_cast<int>(random_.between(1, options_.max_operations * (storm_ ? 8 : 1)));
+    auto operations = static_cast<int>(random_.between(1, options_.max_operations * (storm_ ? 8 : 1)));
+    if (options_.collectives.empty()) operations = 0;
     for (int id = 0; id < operations; ++id) case_.operations.push_back(make_operation(id));
     if (random_.percent(60)) {
       const auto messages = static_cast<int>(random_.between(1, 8));
       for (int id = 0; id < messages; ++id) case_.messages.push_back(make_message(id));
     }
-    if (random_.percent(40)) {
+    if (random_.percent(40) && operations > 0) {
       const auto mistakes = static_cast<int>(random_.between(1, 5));
       for (int i = 0; i < mistakes; ++i) add_mistake(random_.pick(case_.operations));
     }
+    add_neighbors();
     for (int lane = 0; lane < lanes; ++lane) make_steps(lane);
     return case_;
   }
@@ -158,16 +160,46 @@ class Generator {
                    (family == Family::complex && base_type(o.base).packed_bytes <= 16));
   }
 
+  /// Communicators with a graph, and operations among neighbours, in some of the cases. The rest of a case is the same
+  /// without them.
+  void add_neighbors() {
+    if (options_.neighbors.empty()) return;
+    Random own(hash(options_.seed, case_.number, 0x9e19));
+    if (!options_.collectives.empty() && !own.percent(30)) return;
+    std::swap(random_, own);
+    const auto first = static_cast<int>(case_.comms.size());
+    for (std::int64_t i = random_.between(1, 3); i > 0; --i) {
+      constexpr std::array kinds{CommKind::grid, CommKind::graph, CommKind::graph};
+      const auto lane = static_cast<int>(random_.below(std::ssize(case_.lanes)));
+      case_.comms.push_back({.kind = random_.pick(kinds), .seed = random_.next(), .lane = lane, .bare = true});
+    }
+    for (std::int64_t i = random_.between(1, options_.max_operations); i > 0; --i) {
+      const auto comm = static_cast<int>(random_.between(first, std::ssize(case_.comms) - 1));
+      Operation o{
+          .id = static_cast<int>(case_.operations.size()), .neighbor = random_.pick(options_.neighbors), .comm = comm};
+      o.collective = among_all(*o.neighbor);
+      draw(o);
+      case_.operations.push_back(o);
+    }
+    std::swap(random_, own);
+  }
+
   Operation make_operation(int id) {
     Operation o{.id = id};
     o.collective = random_.pick(options_.collectives);
+    draw(o);
+    return o;
+  }
+
+  /// Everything but the collective; of neighbours the communicator is known, too.
+  void draw(Operation& o) {
     o.mode = random_.pick(options_.modes);
     if (storm_ && o.mode == Mode::blocking) o.mode = random_.pick(options_.modes);
     if (o.mode == Mode::persistent && random_.percent(30)) o.mode = random_.pick(options_.modes);
-    o.comm = any_comm();
+    if (!o.neighbor) o.comm = any_comm();
     o.large = random_.percent(20);
     o.root = random_.next();
-    const bool can_be_in_place = traits_of(o.collective).in_place != InPlaceOf::none;
+    const bool can_be_in_place = !o.neighbor && traits_of(o.collective).in_place != InPlaceOf::none;
     o.in_place = can_be_in_place && random_.percent(25);
     o.sloppy = random_.percent(25);
     o.types = random_.next();
@@ -178,11 +210,11 @@ class Generator {
       choose_elements(o);
       o.count = any_count(o);
     }
+    o.has_types = !o.neighbor && o.collective == Collective::alltoallv && o.data % 3 == 0;
     if (o.mode == Mode::persistent) o.executions = static_cast<int>(random_.between(1, 3));
     o.freed_early = o.mode == Mode::nonblocking && random_.percent(30);
     constexpr std::array arrays{Arrays::kept, Arrays::overwritten, Arrays::unmapped};
     if (o.mode != Mode::blocking && is_irregular(o.collective)) o.arrays = random_.pick(arrays);
-    return o;
   }
 
   PointToPoint make_message(int id) {

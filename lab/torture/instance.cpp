@@ -14,6 +14,11 @@ constexpr std::uint64_t sending = 0x5e;
 constexpr std::uint64_t receiving = 0x7e;
 constexpr std::uint64_t after = 0xaf;
 
+/// The type of the call's arguments.
+MPI_Datatype wire_type(const Side& side) {
+  return side.absolute.get() == MPI_DATATYPE_NULL ? side.element.type.get() : side.absolute.get();
+}
+
 }  // namespace
 
 std::vector<std::byte> pack(const Side& side, const std::byte* address, const Block& block, Count base_bytes) {
@@ -44,13 +49,31 @@ Count Instance::units(const Operation& operation, int from, int to) {
   return random.percent(20) ? 0 : random.between(0, operation.count);
 }
 
-Instance::Instance(const Operation& operation, int rank, int size)
+Instance::Instance(const Operation& operation, int rank, int size, const Topology* topology)
     : operation_(&operation),
       rank_(rank),
       size_(size),
-      root_(is_rooted(operation.collective) ? static_cast<int>(operation.root % static_cast<std::uint64_t>(size)) : 0) {
+      root_(is_rooted(operation.collective) ? static_cast<int>(operation.root % static_cast<std::uint64_t>(size)) : 0),
+      topology_(topology) {
   if (is_reducing(operation.collective)) op_ = make_operator(operation);
-  make_sides();
+  operation.neighbor ? make_neighbor_sides() : make_sides();
+}
+
+/// Blocks of ranks that are not there have a size and a place, too.
+void Instance::make_neighbor_sides() {
+  const Operation& o = *operation_;
+  const bool gathers = is_allgather(o.collective), by_places = is_irregular(o.collective);
+  const auto units_of = [&](int source, int block) { return gathers ? units(o, source) : units(o, source, block); };
+  std::vector<Count> sent, received;
+  for (int i = 0; i < (gathers ? 1 : static_cast<int>(edges().out.size())); ++i) sent.push_back(units_of(rank_, i));
+  for (const Edges::In& edge : edges().in) received.push_back(units_of(edge.source, edge.block));
+  make_side(send_, hash(sending, rank_), sent, by_places && !gathers, hash(o.places, sending) % 3 == 0);
+  make_side(recv_, hash(receiving, rank_), received, by_places, false);
+  for (std::size_t i = 0; i < recv_.blocks.size(); ++i) {
+    if (edges().in[i].source == no_rank) continue;
+    results_.push_back(recv_.blocks[i]);
+    sources_.push_back(edges().in[i]);
+  }
 }
 
 bool Instance::in_place() const { return operation_->in_place && (!is_rooted(operation_->collective) || at_root()); }
@@ -150,8 +173,9 @@ void Instance::make_side(Side& side, std::uint64_t which, const std::vector<Coun
   }
   side.memory = low < high ? GuardedMemory(low, high) : GuardedMemory();
   const bool packed_vector = o.collective == Collective::reduce_scatter;  // its counts are of the result's blocks
-  side.counts.reserve(static_cast<std::size_t>(size_));
-  side.places.reserve(static_cast<std::size_t>(size_));
+  const std::size_t entries = std::max(static_cast<std::size_t>(size_), side.blocks.size());
+  side.counts.reserve(entries);
+  side.places.reserve(entries);
   for (const Block& block : side.blocks) {
     if (packed_vector) break;
     side.counts.add(block.items);
@@ -161,6 +185,13 @@ void Instance::make_side(Side& side, std::uint64_t which, const std::vector<Coun
     for (const Count units : all_units()) side.counts.add(units * o.unit / element.base_elements);
   }
   if (o.absolute) side.absolute = at_address(element, side.memory.address());
+  if (o.neighbor != NeighborFunction::alltoallw && !o.has_types) return;
+  side.bytes.reserve(entries);
+  side.datatypes.reserve(entries);
+  for (const Block& block : side.blocks) {
+    side.bytes.add(block.place * element.extent);
+    side.datatypes.push_back(wire_type(side));
+  }
 }
 
 void Instance::put(Side& side, std::size_t block, int index, int execution) {
@@ -191,6 +222,7 @@ void Instance::fill(int execution) {
 Instance::Input Instance::input(int to) const {
   const Collective c = operation_->collective;
   const Side& side = send_.used ? send_ : recv_;
+  if (operation_->neighbor && is_allgather(c)) return {&side, side.blocks[0]};
   if (is_scatter(c) || is_exchange(c)) return {&side, side.blocks[static_cast<std::size_t>(to)]};
   if (!send_.used && (is_gather(c) || is_allgather(c))) return {&side, side.blocks[static_cast<std::size_t>(rank_)]};
   return {&side, side.blocks[0]};
@@ -207,6 +239,9 @@ void Instance::scribble_counts() {
     std::fill(side->counts.wide.begin(), side->counts.wide.end(), -7);
     std::fill(side->places.narrow.begin(), side->places.narrow.end(), 1 << 30);
     std::fill(side->places.wide.begin(), side->places.wide.end(), 1 << 30);
+    std::fill(side->bytes.narrow.begin(), side->bytes.narrow.end(), 1 << 30);
+    std::fill(side->bytes.wide.begin(), side->bytes.wide.end(), 1 << 30);
+    std::fill(side->datatypes.begin(), side->datatypes.end(), MPI_DATATYPE_NULL);
   }
 }
 
@@ -216,6 +251,8 @@ void Instance::drop_arrays() {
   for (Side* side : {&send_, &recv_}) {
     side->counts = {};
     side->places = {};
+    side->bytes = {};
+    side->datatypes = {};
   }
 }
 
@@ -239,9 +276,6 @@ void Instance::free_handles() {
 Arguments Instance::arguments(MPI_Comm comm) const {
   Arguments a{.root = root_, .comm = comm};
   a.op = op_.get();
-  const auto wire_type = [](const Side& side) {
-    return side.absolute.get() == MPI_DATATYPE_NULL ? side.element.type.get() : side.absolute.get();
-  };
   const auto address = [](const Side& side) -> void* {
     return side.absolute.get() == MPI_DATATYPE_NULL ? const_cast<std::byte*>(side.memory.address()) : MPI_BOTTOM;
   };
@@ -251,17 +285,21 @@ Arguments Instance::arguments(MPI_Comm comm) const {
   a.sendtype = a.recvtype = sloppy ? MPI_DATATYPE_NULL : MPI_BYTE;
   if (send_.used) {
     a.sendbuf = address(send_);
-    a.sendcount = send_.blocks[0].items;
+    a.sendcount = send_.blocks.empty() ? 0 : send_.blocks[0].items;
     a.sendtype = wire_type(send_);
     a.sendcounts = &send_.counts;
     a.sendplaces = &send_.places;
+    a.sendbytes = &send_.bytes;
+    a.sendtypes = send_.datatypes.data();
   }
   if (recv_.used) {
     a.recvbuf = address(recv_);
-    a.recvcount = recv_.blocks[0].items;
+    a.recvcount = recv_.blocks.empty() ? 0 : recv_.blocks[0].items;
     a.recvtype = wire_type(recv_);
     a.recvcounts = &recv_.counts;
     a.recvplaces = &recv_.places;
+    a.recvbytes = &recv_.bytes;
+    a.recvtypes = recv_.datatypes.data();
   }
   if (in_place()) {
     if (is_scatter(operation_->collective)) {

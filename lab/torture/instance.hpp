@@ -98,6 +98,8 @@ struct Side {
   std::vector<Block> blocks;
   Numbers<MPI_Count> counts;
   Numbers<MPI_Aint> places;
+  Numbers<MPI_Aint> bytes;                                           ///< places in bytes, for alltoallw
+  std::vector<MPI_Datatype, PageAllocator<MPI_Datatype>> datatypes;  ///< of each block, likewise
 
   [[nodiscard]] Count packed_bytes(const Block& block, Count base_bytes) const {
     return block.items * element.base_elements * base_bytes;
@@ -111,6 +113,8 @@ struct Arguments {
   MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;
   const Numbers<MPI_Count>*sendcounts = nullptr, *recvcounts = nullptr;
   const Numbers<MPI_Aint>*sendplaces = nullptr, *recvplaces = nullptr;
+  const Numbers<MPI_Aint>*sendbytes = nullptr, *recvbytes = nullptr;
+  const MPI_Datatype *sendtypes = nullptr, *recvtypes = nullptr;
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
   MPI_Comm comm = MPI_COMM_NULL;
@@ -118,7 +122,8 @@ struct Arguments {
 
 class Instance {
  public:
-  Instance(const Operation& operation, int rank, int size);
+  /// `topology` is that of the communicator, if it has one.
+  Instance(const Operation& operation, int rank, int size, const Topology* topology);
 
   /// Writes the contents that this execution starts from: inputs where they belong, noise elsewhere.
   void fill(int execution);
@@ -139,6 +144,7 @@ class Instance {
   [[nodiscard]] const Operation& operation() const { return *operation_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] const Topology* topology() const { return topology_; }
   [[nodiscard]] int root() const { return root_; }
   [[nodiscard]] bool in_place() const;
   [[nodiscard]] Side& send() { return send_; }
@@ -151,7 +157,10 @@ class Instance {
   [[nodiscard]] const std::vector<Block>& results() const { return results_; }
   [[nodiscard]] const std::vector<Block>& open() const { return open_; }
 
-  /// The place of the block that this rank contributes to rank `to`.
+  /// The contribution that is result number `index` of a collective among neighbours.
+  [[nodiscard]] const Edges::In& source_of(std::size_t index) const { return sources_[index]; }
+
+  /// The place of the block that this rank contributes to rank `to`, or along its edge `to`.
   struct Input {
     const Side* side = nullptr;
     Block block;
@@ -165,6 +174,8 @@ class Instance {
  private:
   void make_side(Side& side, std::uint64_t which, const std::vector<Count>& block_units, bool by_places, bool overlap);
   void make_sides();
+  void make_neighbor_sides();
+  [[nodiscard]] const Edges& edges() const { return (*topology_)[static_cast<std::size_t>(rank_)]; }
   [[nodiscard]] bool at_root() const { return rank_ == root_; }
   [[nodiscard]] std::vector<Count> all_units() const;
   [[nodiscard]] std::vector<Count> send_units() const;
@@ -173,6 +184,8 @@ class Instance {
 
   const Operation* operation_;
   int rank_, size_, root_;
+  const Topology* topology_;
+  std::vector<Edges::In> sources_;
   Side send_, recv_;
   Operator op_;
   std::vector<Block> results_, open_;

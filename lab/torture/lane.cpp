@@ -113,7 +113,7 @@ void Lane::step(const Step& step) {
     case StepKind::init: {
       Active& active = make(operation);
       active.pending.persistent = true;
-      const int rc = call(operation.collective, Mode::persistent, active.instance->arguments(comm(operation.comm).comm),
+      const int rc = call(called(operation), Mode::persistent, active.instance->arguments(comm(operation.comm).comm),
                           operation.large, &active.pending.request);
       check(rc, operation, "MPI_*_init");
       active.instance->drop_arrays();
@@ -141,12 +141,14 @@ bool Lane::outlives_handles(const Operation& operation) const {
 
 /// True if the MPI library itself serves it, or may.
 bool Lane::may_be_native(const Operation& operation) const {
-  return case_.may_be_native || is_native(operation.collective, operation.mode, operation.large);
+  return case_.may_be_native || is_native(called(operation), operation.mode, operation.large);
 }
 
 bool Lane::left_out(const Operation& operation) const {
   const int size = comms_[static_cast<std::size_t>(operation.comm)].size;
-  return is_broken_natively(operation, operation.mode, size) && may_be_native(operation);
+  // On one rank the library serves calls among neighbours, and the first calls of any other collective.
+  const bool native = may_be_native(operation) || ((operation.neighbor || operation.has_types) && size == 1);
+  return native && is_broken_natively(operation, operation.mode, size);
 }
 
 void Lane::create_comm(int index) {
@@ -168,7 +170,7 @@ void Lane::free_comm(int index) {
 Lane::Active& Lane::make(const Operation& operation) {
   Active& active = active_[operation.id];
   const Communicator& c = comm(operation.comm);
-  active.instance = std::make_unique<Instance>(operation, c.rank, c.size);
+  active.instance = std::make_unique<Instance>(operation, c.rank, c.size, c.topology.get());
   active.pending.done = [this, &active](const MPI_Status*) { complete(active); };
   return active;
 }
@@ -182,7 +184,7 @@ void Lane::start(const Operation& operation, int execution) {
   if (operation.mode == Mode::persistent) {
     start_persistent(active);
   } else {
-    check(call(operation.collective, operation.mode, active.instance->arguments(comm(operation.comm).comm),
+    check(call(called(operation), operation.mode, active.instance->arguments(comm(operation.comm).comm),
                operation.large, &active.pending.request),
           operation, "the call");
     if (operation.mode == Mode::blocking) return complete(active);

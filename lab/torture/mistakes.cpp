@@ -45,7 +45,7 @@ bool makes(const Mistake& mistake, int rank, int size) {
 }
 
 std::string make_mistake(const Mistake& mistake, const Operation& operation, const Communicator& c) {
-  Instance instance(operation, c.rank, c.size);
+  Instance instance(operation, c.rank, c.size, c.topology.get());
   const bool of_type = class_of(mistake.fault) == MPI_ERR_TYPE;
   const bool of_elements = of_type || mistake.fault == Fault::equal_buffers;
   if (of_elements && !has_elements(instance)) return "";
@@ -86,7 +86,9 @@ std::string make_mistake(const Mistake& mistake, const Operation& operation, con
   }
   expect_error(c.comm);
   MPI_Request request = MPI_REQUEST_NULL;
-  int rc = call(operation.collective, mistake.mode, arguments, operation.large, &request);
+  // Of an alltoallw the mistakes are those of an alltoallv.
+  int rc = call(operation.has_types ? operation.collective : called(operation), mistake.mode, arguments,
+                operation.large, &request);
   if (rc == MPI_SUCCESS && forgets_errors_natively()) rc = error_heard();
   if (rc == MPI_SUCCESS) return "the erroneous call returns MPI_SUCCESS";
   if (request != MPI_REQUEST_NULL) return "the erroneous call leaves a request";

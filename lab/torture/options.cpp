@@ -12,9 +12,15 @@ namespace circoll::torture {
 namespace {
 
 void read_lists(const std::string& collectives, const std::string& modes, Options& options) {
-  if (collectives == "all") options.collectives.assign(all_collectives.begin(), all_collectives.end());
+  const bool all = collectives == "all", ranks = collectives == "ranks", neighbors = collectives == "neighbors";
+  if (all || ranks) options.collectives.assign(all_collectives.begin(), all_collectives.end());
+  if (all || neighbors) options.neighbors.assign(all_neighbor_functions.begin(), all_neighbor_functions.end());
   if (modes == "all") options.modes.assign(all_modes.begin(), all_modes.end());
-  for (const std::string& name : split_list(collectives == "all" ? "" : collectives)) {
+  for (const std::string& name : split_list(all || ranks || neighbors ? "" : collectives)) {
+    if (const auto called = called_from_string(name); called && called->neighbor) {
+      options.neighbors.push_back(*called->neighbor);
+      continue;
+    }
     std::string known = name;
     if (const std::string wrong = rewrite_collective(known); !wrong.empty()) {
       throw CLI::ValidationError("--collectives", wrong);
@@ -26,7 +32,8 @@ void read_lists(const std::string& collectives, const std::string& modes, Option
     if (found == all_modes.end()) throw CLI::ValidationError("--modes", "no mode is named '" + name + "'");
     options.modes.push_back(*found);
   }
-  if (options.collectives.empty()) throw CLI::ValidationError("--collectives", "none is named");
+  if (options.collectives.empty() && options.neighbors.empty())
+    throw CLI::ValidationError("--collectives", "none is named");
   if (options.modes.empty()) throw CLI::ValidationError("--modes", "none is named");
 }
 
@@ -69,7 +76,9 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
       ->capture_default_str()
       ->transform(number)
       ->check(CLI::PositiveNumber);
-  app.add_option("--collectives", collectives, "Names separated by commas, or all")->capture_default_str();
+  app.add_option("--collectives", collectives,
+                 "Names separated by commas; all; ranks: those among all ranks; neighbors: those among neighbours")
+      ->capture_default_str();
   app.add_option("--modes", modes, "blocking, nonblocking, persistent, separated by commas, or all")
       ->capture_default_str();
   app.add_option("--threads", threads,

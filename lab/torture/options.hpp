@@ -18,6 +18,7 @@ struct Options {
   Count max_count = 100000;
   int max_operations = 24;
   std::vector<Collective> collectives;
+  std::vector<NeighborFunction> neighbors;  ///< likewise among neighbours
   std::vector<Mode> modes;
   bool threads = false;             ///< MPI_THREAD_MULTIPLE, and cases of two threads
   bool may_be_native = false;       ///< the MPI library may serve any call, whatever stands in front of it

@@ -107,6 +107,10 @@ bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
 }  // namespace mpich
 
 bool is_broken_natively(const Operation& o, Mode mode, int size) {
+  // Libraries take several edges between two ranks in different orders (docs/adr/0038).
+  if (o.neighbor) return true;
+  // Both libraries read the arrays of an alltoallw after it has returned.
+  if (o.has_types && mode != Mode::blocking) return true;
   return library().is_openmpi ? openmpi::is_broken_natively(o, mode, size) : mpich::is_broken_natively(o, mode, size);
 }
 

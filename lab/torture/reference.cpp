@@ -32,13 +32,13 @@ Range range_of(const Instance& mine) {
 std::vector<std::byte> combined(const Instance& mine, int execution) {
   const Range range = range_of(mine);
   const Operation& o = mine.operation();
-  Instance accumulated(o, range.last - 1, mine.size());
+  Instance accumulated(o, range.last - 1, mine.size(), nullptr);
   accumulated.fill(execution);
   Instance::Input to = accumulated.input(0);
   const Count skip = range.block.place * to.side->element.extent;
   auto* const inout = const_cast<std::byte*>(to.side->memory.address()) + skip;
   for (int r = range.last - 1; r-- > range.first;) {
-    Instance left(o, r, mine.size());
+    Instance left(o, r, mine.size(), nullptr);
     left.fill(execution);
     PMPI_Reduce_local(left.input(0).side->memory.address() + skip, inout, static_cast<int>(range.block.items),
                       to.side->element.type.get(), mine.op());
@@ -46,8 +46,10 @@ std::vector<std::byte> combined(const Instance& mine, int execution) {
   return pack(*to.side, to.side->memory.address(), range.block, base_type(o.base).packed_bytes);
 }
 
-std::vector<std::byte> contribution(const Operation& o, int execution, int from, int to, int size) {
-  Instance source(o, from, size);
+/// The block from a rank that goes to rank `to`, or along its edge `to`. `mine` is the receiver.
+std::vector<std::byte> contribution(const Instance& mine, int execution, int from, int to) {
+  const Operation& o = mine.operation();
+  Instance source(o, from, mine.size(), mine.topology());
   source.fill(execution);
   if (o.collective == Collective::bcast) {
     return pack(source.recv(), source.recv().memory.address(), source.recv().blocks[0], base_type(o.base).packed_bytes);
@@ -68,7 +70,12 @@ std::vector<std::vector<std::byte>> serial_results(const Instance& mine, int exe
   }
   const bool one = mine.results().size() == 1 && is_rooted(o.collective) && !is_gather(o.collective);
   for (int i = 0; i < static_cast<int>(mine.results().size()); ++i) {
-    results.push_back(contribution(o, execution, one ? mine.root() : i, mine.rank(), mine.size()));
+    if (o.neighbor) {
+      const Edges::In& edge = mine.source_of(static_cast<std::size_t>(i));
+      results.push_back(contribution(mine, execution, edge.source, edge.block));
+    } else {
+      results.push_back(contribution(mine, execution, one ? mine.root() : i, mine.rank()));
+    }
   }
   return results;
 }
@@ -81,7 +88,7 @@ Sums serial_sums(const Instance& mine, int execution) {
   Sums sums;
   if (mine.results().empty()) return sums;
   for (int r = range.first; r < range.last; ++r) {
-    Instance source(o, r, mine.size());
+    Instance source(o, r, mine.size(), nullptr);
     source.fill(execution);
     const Side& side = *source.input(0).side;
     const std::vector<std::byte> packed = pack(side, side.memory.address(), range.block, base.packed_bytes);

@@ -46,6 +46,19 @@ TEST(CheckMessage, PairsOfRanksAreNamed) {
             "  rank 1 sends 16 bytes to rank 2, which expects 8\n");
 }
 
+TEST(CheckMessage, EdgesBetweenTwoRanksAreToldApart) {
+  std::vector<DescribedCall> calls(2, {.call = "MPI_Neighbor_alltoallv", .caller = "main", .hash = 5});
+  calls[0].sends = {{.peer = 1, .bytes = 4}, {.peer = 1, .bytes = 8, .edge = 1}, {.peer = 1, .bytes = 12, .edge = 2}};
+  calls[1].expects = {{.peer = 0, .bytes = 4}, {.peer = 0, .bytes = 8, .edge = 1}, {.peer = 0, .bytes = 9, .edge = 2}};
+  calls[1].sends = {{.peer = 1, .bytes = 1}, {.peer = 1, .bytes = 2, .edge = 1}};
+  calls[1].expects.insert(calls[1].expects.end(), {{.peer = 1, .bytes = 1}, {.peer = 1, .bytes = 3, .edge = 1}});
+  EXPECT_EQ(mismatch_text(world, 2, calls),
+            "circoll: CIRCOLL_MATCH: the 2 ranks of MPI_COMM_WORLD do not agree on amounts (call 2 on it):\n"
+            "  ranks 0-1: MPI_Neighbor_alltoallv, called from main\n"
+            "  rank 0 sends 12 bytes to rank 1, which expects 9, by edge 3 between them\n"
+            "  rank 1 sends itself 2 bytes and expects 3, by edge 2 between them\n");
+}
+
 TEST(CheckMessage, ThousandsOfPairsAreCounted) {
   constexpr Rank p = 50;
   std::vector<DescribedCall> calls(p, {.call = "MPI_Alltoallv", .caller = "main", .hash = 5});
@@ -73,7 +86,7 @@ TEST(CheckMessage, WaitingSaysForWhat) {
 
 TEST(CheckMessage, CallsTravelAsBytes) {
   const DescribedCall call{
-      .call = "MPI_Scatterv, root 1", .caller = "main", .hash = 77, .sends = {{0, 4}, {2, 9}}, .expects = {{1, 3}}};
+      .call = "MPI_Scatterv, root 1", .caller = "main", .hash = 77, .sends = {{0, 4}, {2, 9, 5}}, .expects = {{1, 3}}};
   const std::string bytes = call.serialised();
   const DescribedCall read = DescribedCall::from(bytes);
   EXPECT_EQ(read.call, call.call);
@@ -82,6 +95,7 @@ TEST(CheckMessage, CallsTravelAsBytes) {
   ASSERT_EQ(read.sends.size(), 2U);
   EXPECT_EQ(read.sends[1].peer, 2);
   EXPECT_EQ(read.sends[1].bytes, 9);
+  EXPECT_EQ(read.sends[1].edge, 5);
   ASSERT_EQ(read.expects.size(), 1U);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     (void)DescribedCall::from(std::string_view(bytes).substr(0, length));  // reads nothing beyond the end

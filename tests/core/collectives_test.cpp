@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "circoll/error.hpp"
+#include "facts/called_collective.hpp"
 #include "facts/mpi_functions.hpp"
 
 namespace circoll {
@@ -24,6 +27,19 @@ Names all_that(Predicate&& predicate) {
     if (predicate(collective)) names.emplace(to_string(collective));
   }
   return names;
+}
+
+TEST(CalledCollective, IsReadByItsName) {
+  std::vector<CalledCollective> all{CalledCollective::alltoallw()};
+  all.insert(all.end(), all_collectives.begin(), all_collectives.end());
+  all.insert(all.end(), all_neighbor_functions.begin(), all_neighbor_functions.end());
+  std::set<std::string_view> names;
+  for (const CalledCollective& one : all) {
+    names.insert(to_string(one));
+    EXPECT_EQ(called_from_string(to_string(one)), one) << to_string(one);
+  }
+  EXPECT_EQ(names.size(), all.size());
+  EXPECT_EQ(called_from_string("neighbor_bcast"), std::nullopt);
 }
 
 TEST(Collectives, AreFoundByTheirNames) {

@@ -37,6 +37,24 @@ Event native(Collective collective, std::string_view reason, Count bytes) {
 
 RunFacts two_ranks() { return {.ranks = 2, .mpi = "an MPI"}; }
 
+using Lines = std::vector<std::string>;
+
+/// The last lines of a report, which its text has, too.
+Lines summary_of(const RunFacts& facts, const std::vector<Event>& events) {
+  Ledger ledger;
+  for (const Event& event : events) ledger.add(event);
+  Report report(facts);
+  report.add_rank(ledger.serialised());
+  report.add_rank("[]");  // a rank that makes no calls
+  const std::vector<std::string> lines = report.summary();
+  const std::string text = report.text();
+  for (const std::string& line : lines) {
+    EXPECT_LE(line.size() + std::string("circoll: ").size(), 80U) << line;
+    EXPECT_NE(text.find("circoll: " + line + "\n"), std::string::npos) << line;
+  }
+  return lines;
+}
+
 TEST(Ledger, SizeClassesArePowersOfTwo) {
   EXPECT_EQ(size_class(0), 0);
   EXPECT_EQ(least_bytes(0), 0);
@@ -56,7 +74,7 @@ TEST(Report, TellsNeighbourhoodsFromTheCollectivesAmongAllRanks) {
     Event event = served_by(selection, 64, 1);
     event.collective = among_all(function);
     ledger.add(event);
-    event.neighbor = function;
+    event.collective = function;
     ledger.add(event);
   }
   Report report(two_ranks());
@@ -78,6 +96,15 @@ TEST(Report, TellsNeighbourhoodsFromTheCollectivesAmongAllRanks) {
                                                {"neighbor_alltoallv", 1},
                                                {"neighbor_alltoallw", 1}}));
   EXPECT_NE(report.text().find("neighbor_alltoallw"), std::string::npos);
+}
+
+TEST(Report, OfNeighbourhoodsAdvisesNoTuning) {
+  const Algorithm direct{.name = "direct"};
+  const Selection selection{.algorithm = &direct, .collective = Collective::alltoall};
+  Event among = served_by(selection, 64, 1);
+  EXPECT_NE(summary_of(two_ranks(), {among}).back().find("circoll tune"), std::string::npos);
+  among.collective = NeighborFunction::alltoall;
+  EXPECT_EQ(summary_of(two_ranks(), {among}).back(), "next: has it helped? circoll compare -- PROGRAM");
 }
 
 TEST(Report, SaysWhyRanksAgreeAboutDeviceMemory) {
@@ -163,26 +190,11 @@ TEST(Report, SumsOverRanksAndMaxima) {
 }
 
 TEST(Report, EndsWithWhatWasSpentWhereAndWhatToDoNext) {
-  const auto summary_of = [](const RunFacts& facts, const std::vector<Event>& events) {
-    Ledger ledger;
-    for (const Event& event : events) ledger.add(event);
-    Report report(facts);
-    report.add_rank(ledger.serialised());
-    report.add_rank("[]");  // a rank that makes no calls
-    const std::vector<std::string> lines = report.summary();
-    const std::string text = report.text();
-    for (const std::string& line : lines) {
-      EXPECT_LE(line.size() + std::string("circoll: ").size(), 80U) << line;
-      EXPECT_NE(text.find("circoll: " + line + "\n"), std::string::npos) << line;
-    }
-    return lines;
-  };
   const Selection ring = parse_selection("allreduce/ring");
   Event bcast = native(Collective::bcast, "chosen", 100);
   bcast.inside_s = 1;
   RunFacts facts = two_ranks();
   facts.program_s = {30, 10};
-  using Lines = std::vector<std::string>;
   EXPECT_EQ(
       summary_of(facts, {served_by(ring, 8, 3), bcast}),
       (Lines{"measured: 2s in collectives, 10.0 % of the 20s of the program",

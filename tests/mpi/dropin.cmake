@@ -45,7 +45,7 @@ function(dropin_tests)
   target_link_libraries(failing_allocations_${name} PRIVATE PkgConfig::mpi_${name})
   target_compile_definitions(failing_allocations_${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   foreach(kind alike one fatal)
-    mpi_test(failing_allocations_${name}_${kind} 60 COMMAND ${here}/failing_allocations_test.sh
+    mpi_test(failing_allocations_${name}_${kind} 100 COMMAND ${here}/failing_allocations_test.sh
              ${name} 2 ${dropin} ${yield}
              $<TARGET_FILE:failing_allocations_${name}> ${kind})
   endforeach()

@@ -8,7 +8,7 @@ output=$work/output
 # Now and then Open MPI's mpirun loses the last words of a program that is aborted, and says so. MPICH's mpiexec loses
 # its exit code (4.2.1: in one of 4 runs). The program is run again then.
 for _ in 1 2 3 4 5; do
-  launch timeout -k 5 50 env LD_PRELOAD="$dropin $preload" "$program" "$kind" >"$output" 2>&1
+  launch timeout -k 5 90 env LD_PRELOAD="$dropin $preload" "$program" "$kind" >"$output" 2>&1
   ended=$?
   grep -q "ORTE_ERROR_LOG.*show_help" "$output" && continue
   if [ "$ended" = 0 ] && grep -q "^Abort(" "$output"; then continue; fi

@@ -13,6 +13,7 @@
 #include "exec/mpi/call/calls.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/serve/neighbor_perform.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "harness.hpp"
 
@@ -34,6 +35,21 @@ void for_each_algorithm(Function&& function) {
       }
     }
   }
+}
+
+/// The most allocations of a rank in five calls by `perform`, once such calls have been made before.
+template <typename Perform>
+long allocations_in(const Perform& perform) {
+  for (int i = 0; i < 3; ++i) perform();
+  // Lists of messages that wait grow once, when many messages happen to come early.
+  long made = 1;
+  for (int turn = 0; turn < 3 && made != 0; ++turn) {
+    const long before = allocations;
+    for (int i = 0; i < 5; ++i) perform();
+    made = allocations - before;
+    PMPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+  }
+  return made;
 }
 
 }  // namespace
@@ -98,23 +114,52 @@ TEST_MPI(steady_state_allocates_nothing) {
     for (const bool in_place : {false, true}) {
       if (in_place && (!has_in_place(collective) || is_rooted(collective))) continue;
       if (in_place) call.sendbuf = MPI_IN_PLACE;
-      for (int i = 0; i < 3; ++i) {
-        (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Unserved::refuse);
-      }
-      // Lists of messages that wait grow once, when many messages happen to come early.
-      long made = 1;
-      for (int turn = 0; turn < 3 && made != 0; ++turn) {
-        const long before = allocations;
-        for (int i = 0; i < 5; ++i) {
-          (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Unserved::refuse);
-        }
-        made = allocations - before;
-        PMPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
-      }
+      const long made =
+          allocations_in([&] { (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Unserved::refuse); });
       expect(made == 0, algorithm.id(collective) + (in_place ? " in place" : "") + " made " + std::to_string(made) +
                             " allocations");
     }
   });
+}
+
+TEST_MPI(steady_state_among_neighbors_allocates_nothing) {
+  MPI_Comm ring = MPI_COMM_NULL;
+  const int p = world_size(), periodic = 1;
+  PMPI_Cart_create(MPI_COMM_WORLD, 1, &p, &periodic, 0, &ring);
+  MPI_Datatype gapped = MPI_DATATYPE_NULL;
+  PMPI_Type_vector(2, 1, 2, MPI_INT, &gapped);
+  PMPI_Type_commit(&gapped);
+  const std::vector<int> a(100, world_rank()), counts{3, 3}, displs{20, 0};
+  const std::vector<MPI_Aint> bytes{80, 0};
+  std::vector<int> b(100);
+  const auto no_native = [](std::string_view) { return MPI_ERR_OTHER; };
+  for (const MPI_Datatype type : {MPI_INT, gapped}) {
+    const std::vector<MPI_Datatype> types{type, type};
+    const mpi::NeighborArguments one{.buffer = a.data(), .count = 3, .type = type};
+    const mpi::NeighborArguments several{
+        .buffer = a.data(), .type = type, .counts = counts.data(), .displs = displs.data()};
+    const mpi::NeighborArguments typed{
+        .buffer = a.data(), .counts = counts.data(), .displs = Counts::wide(bytes.data()), .types = types.data()};
+    using enum NeighborFunction;
+    for (mpi::NeighborCall call : {mpi::NeighborCall{.function = allgather, .send = one, .recv = one},
+                                   mpi::NeighborCall{.function = allgatherv, .send = one, .recv = several},
+                                   mpi::NeighborCall{.function = alltoall, .send = one, .recv = one},
+                                   mpi::NeighborCall{.function = alltoallv, .send = several, .recv = several},
+                                   mpi::NeighborCall{.function = alltoallw, .send = typed, .recv = typed}}) {
+      call.comm = ring;
+      call.recv.buffer = b.data();
+      const mpi::InternedChoice& choice = *mpi::intern(Collective::alltoall, "auto");
+      const auto perform = [&] {
+        const mpi::CallResult result = mpi::perform(call, choice, mpi::NeighborNative(no_native), false);
+        expect(result.error == MPI_SUCCESS && (result.served() != nullptr || p == 1), "not served");
+      };
+      const long made = allocations_in(perform);
+      expect(made == 0 || p == 1,
+             std::string(to_string(call.function)) + " made " + std::to_string(made) + " allocations");
+    }
+  }
+  PMPI_Type_free(&gapped);
+  PMPI_Comm_free(&ring);
 }
 
 TEST_MPI(threads_on_different_communicators) {

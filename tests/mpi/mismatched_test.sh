@@ -48,6 +48,8 @@ somebody iallgather CIRCOLL_POLICY=classic
 for node in auto off; do
   all_wait "$np" root CIRCOLL_NODE=$node
   grep -q "MPI_Bcast of 12000 bytes, root 0" "$work/err" || fail "root: the call is not named: $(cat "$work/err")"
+  all_wait $((np - 1)) typed CIRCOLL_NODE=$node
+  grep -q "MPI_Alltoallw" "$work/err" || fail "typed: the call is not named: $(cat "$work/err")"
   all_wait "$np" other CIRCOLL_NODE=$node
   grep -q "MPI_Barrier" "$work/err" || fail "other: the call is not named: $(cat "$work/err")"
   all_wait $((np - 1)) absent CIRCOLL_NODE=$node
@@ -61,7 +63,7 @@ done
 
 # Equal buffers give the native error on all ranks. First lines of errors are compared, since mpiexec cuts and mixes the
 # others.
-for case in exscan_alias iexscan_alias; do
+for case in exscan_alias iexscan_alias alltoallw_alias ialltoallw_alias; do
   run $case
   grep -o 'rank [0-9]*: .*' "$work/out" | sort >"$work/ours"
   launch env LD_PRELOAD="$preload" "$program" $case 2>/dev/null | grep -o 'rank [0-9]*: .*' | sort >"$work/native"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""neighbors_test.py MPI NP DROPIN YIELD PROGRAM [SEED ROUNDS]: neighbourhood collectives of random graphs are right and served.
+"""neighbors_test.py MPI NP DROPIN YIELD PROGRAM [SEED ROUNDS]: neighbourhood collectives of random graphs, and MPI_Alltoallw,
+are right and served.
 
 PROGRAM is neighbors, which compares every call with the definition and with the library's own.
 """
@@ -23,7 +24,7 @@ def run(work, rounds, *words, **variables):
     report = pathlib.Path(work) / "report.json"
     report.unlink(missing_ok=True)
     settings = [f"{name}={value}" for name, value in variables.items()]
-    command = ["env", f"LD_PRELOAD={launching.preloaded(mpi, dropin, shim)}", f"CIRCOLL_REPORT={report}", *settings, program, seed, rounds, *words]
+    command = ["env", f"LD_PRELOAD={launching.preloaded(mpi, dropin, shim)}", f"CIRCOLL_REPORT={report}", "CIRCOLL_SERVE_AFTER=0", *settings, program, seed, rounds, *words]
     done = subprocess.run(launching.launcher(mpi, *launching.processes(mpi, np, command)), env=launching.environment(), timeout=100,
                           capture_output=True, text=True, check=False)
     counts = collections.Counter()
@@ -31,6 +32,8 @@ def run(work, rounds, *words, **variables):
         for row in json.loads(report.read_text())["rows"]:
             if row["collective"].startswith("neighbor_"):
                 counts[row["collective"], row["mode"], row["why_native"] or row["served_by"]] += row["calls"]
+            elif row["collective"] == "alltoallw":
+                counts[row["collective"], row["mode"], "native" if row["why_native"] else "served"] += row["calls"]
     return done, counts
 
 
@@ -44,13 +47,21 @@ with tempfile.TemporaryDirectory() as work:
                 # Each start of a persistent request counts.
                 calls = int(rounds) * int(np) * (2 if mode == "persistent" else 1)
                 expect(of_it == {"direct": calls}, f"{mode} {function} is served with {way}", of_it, calls)
+        for mode in ("blocking", "nonblocking", "persistent"):
+            calls = int(rounds) * int(np) * (2 if mode == "persistent" else 1)
+            expect(counts["alltoallw", mode, "served"] == calls and counts["alltoallw", mode, "native"] == 0,
+                   f"{mode} alltoallw is served with {way}", counts, calls)
     _, counts = run(work, "1", CIRCOLL_NEIGHBOR="native")
-    expect({key[2] for key in counts} == {"chosen"}, "CIRCOLL_NEIGHBOR=native leaves all calls to the library", counts)
+    chosen = {key[2] for key in counts if key[0] != "alltoallw"}
+    expect(chosen == {"chosen"}, "CIRCOLL_NEIGHBOR=native leaves all calls to the library", counts)
+    done, counts = run(work, "2", CIRCOLL_ALLTOALLV="native")
+    expect({key[2] for key in counts if key[0] == "alltoallw"} == {"native"}, "CIRCOLL_ALLTOALLV=native holds for alltoallw", counts)
     done, counts = run(work, "1", CIRCOLL_NEIGHBOR="some")
-    expect("'some' is none of" in done.stderr and {key[2] for key in counts} == {"chosen"}, "a wrong value is refused", done.stderr)
+    expect("'some' is none of" in done.stderr and {key[2] for key in counts if key[0] != "alltoallw"} == {"chosen"}, "a wrong value is refused", done.stderr)
     done, counts = run(work, "3", CIRCOLL_PROGRESS="off")
-    native = {key[2] == "direct" for key in counts if key[1] != "blocking"}
+    native = {key[2] in ("direct", "served") for key in counts if key[1] != "blocking"}
     expect(native == {False}, "without progress calls that do not block are native", counts)
     done, counts = run(work, "1", CIRCOLL_FAULTS="report")
-    expect({key[2].startswith("CIRCOLL_FAULTS is on") for key in counts} == {True}, "failures leave them to the library", counts)
+    left = {key[2] == "native" or key[2].startswith("CIRCOLL_FAULTS is on") for key in counts}
+    expect(left == {True}, "failures leave them to the library", counts)
 end()

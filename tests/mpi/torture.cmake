@@ -17,6 +17,12 @@ function(torture_tests)
   set(placed CIRCOLL_POLICY=file:${here}/placed.json)
   torture_test(placed_np7 7 "${preload_dropin}:$<TARGET_FILE:circoll_scattered_${name}>;${placed}" 5 --seed 43 --may-be-native)
   torture_test(threads 3 ${preload_dropin} 4 --seed 13 --threads multiple)
+  # Among neighbours only, against the definition. The other tests have some such calls, too.
+  foreach(np 2 3 5 7)
+    torture_test(neighbors_np${np} ${np} ${preload_dropin} 3 --seed 9${np} --collectives neighbors)
+  endforeach()
+  torture_test(neighbors_threads 3 "${preload_delay};CIRCOLL_NODE=off" 3 --seed 98 --collectives neighbors --threads multiple)
+  torture_test(neighbors_checked 3 "${preload_dropin};CIRCOLL_MATCH=1" 3 --seed 99 --collectives neighbors)
   # The first blocking calls of a collective on each communicator are native, and the next ones are served.
   torture_test(first_calls_np3 3 "${preload_dropin};CIRCOLL_SERVE_AFTER=2" 5 --seed 81 --may-be-native)
   torture_test(first_calls_np5 5 "${preload_dropin};CIRCOLL_SERVE_AFTER=1" 5 --seed 82 --may-be-native --threads multiple)
@@ -30,7 +36,8 @@ function(torture_tests)
   torture_test(segment_np3 3 "${preload_dropin};CIRCOLL_NODE_COPY=segment" 4 --seed 61)
   torture_test(direct_np3 3 "${preload_dropin};CIRCOLL_NODE_COPY=direct" 4 --seed 62)
   # Ranks agree about each call, as if device memory could come. Nonblocking calls are native, with faults of their own.
-  torture_test(devices_np3 3 "${preload_dropin};CIRCOLL_DEVICE_MEMORY=on" 4 --seed 71 --modes blocking,persistent)
+  torture_test(devices_np3 3 "${preload_dropin};CIRCOLL_DEVICE_MEMORY=on" 4 --seed 71 --modes blocking,persistent
+               --collectives ranks)
   torture_test(native 3 ${yield} 3 --seed 33)
   torture_test(communicators_np5 5 ${preload_dropin} 4 --seed 45 --many-communicators)
   torture_test(few_tags_np3 3

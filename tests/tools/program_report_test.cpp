@@ -108,13 +108,34 @@ TEST(ProgramReport, IsReadAsTheDropInWritesIt) {
   EXPECT_DOUBLE_EQ(report.collectives_s(), 2.5);
 }
 
-TEST(ProgramReport, OfNeighbourhoodsHasTheirTimeButNoRows) {
-  const ProgramReport both =
-      read(report(2, {row("bcast", "circulant", 3, 0.5), row("neighbor_alltoallw", "direct", 5, 0.25)}));
-  ASSERT_EQ(both.rows.size(), 1U);
-  EXPECT_EQ(both.rows[0].collective, Collective::bcast);
-  EXPECT_EQ(both.calls, 8);
-  EXPECT_DOUBLE_EQ(both.collectives_s(), 0.75);
+TEST(ProgramReport, TellsNeighbourhoodsFromTheCollectivesAmongAllRanks) {
+  const std::vector<json> rows{row("alltoall", "direct", 3, 0.5), row("neighbor_alltoall", "direct", 5, 0.25),
+                               row("neighbor_alltoall", "native", 1, 0.125)};
+  const ProgramReport both = read(report(2, rows));
+  ASSERT_EQ(both.rows.size(), 3U);
+  EXPECT_EQ(both.rows[0].collective, Collective::alltoall);
+  EXPECT_EQ(both.rows[1].collective, NeighborFunction::alltoall);
+  EXPECT_EQ(both.calls, 9);
+  EXPECT_DOUBLE_EQ(both.collectives_s(), 0.875);
+  const ReportSum sum = add_up({both});
+  ASSERT_EQ(sum.collectives.size(), 2U);
+  EXPECT_EQ(sum.collectives[1].collective, NeighborFunction::alltoall);
+  EXPECT_EQ(sum.collectives[1].calls, 6);
+  EXPECT_EQ(sum.collectives[1].native_calls, 1);
+}
+
+TEST(Comparison, OfNeighbourhoodsAdvisesNoTuning) {
+  const auto run = [](const char* served_by, double seconds, std::vector<json> others) {
+    others.push_back(row("neighbor_alltoall", served_by, 5, seconds));
+    ProgramReport made = read(report(10 + seconds, std::move(others)));
+    made.others = 0;
+    return made;
+  };
+  const std::vector<ProgramReport> native(8, run("native", 4, {})), direct(8, run("direct", 6, {}));
+  EXPECT_EQ(compare_runs(native, native).advice, "nothing: collectives among neighbours have one algorithm");
+  EXPECT_NE(compare_runs(native, direct).advice.find("set CIRCOLL_NEIGHBOR=native"), std::string::npos);
+  const std::vector<ProgramReport> more(8, run("native", 4, {row("bcast", "native", 5, 1)}));
+  EXPECT_NE(compare_runs(more, more).advice.find("circoll tune"), std::string::npos);
 }
 
 TEST(ProgramReport, OfOlderVersionsHasTimesOfTheSlowestRank) {

@@ -36,12 +36,14 @@ struct Sums {
 std::map<Key, Sums> cells_of(const ProgramReport& report) {
   std::map<Key, Sums> cells;
   for (const ReportedRow& row : report.rows) {
+    if (row.collective.neighbor) continue;  // there is one algorithm for them
+    const Collective collective = row.collective.collective;
     // A call that does not block costs the program the time to begin it. The rest of its time is beside other work.
     const double blocked = row.mean_s > 0 ? std::min(1.0, row.mean_inside_s / row.mean_s) : 0;
     for (const ReportedSize& size : row.sizes) {
       if (size.calls == 0) continue;
-      const Count from = size_decides(row.collective) ? size.bytes_from : 0;
-      Sums& sums = cells[{row.collective, row.comm_size, from}];
+      const Count from = size_decides(collective) ? size.bytes_from : 0;
+      Sums& sums = cells[{collective, row.comm_size, from}];
       const double calls = static_cast<double>(size.calls) / report.ranks;
       sums.program_s += size.mean_s * blocked;
       if (size.least_s > 0) sums.waiting_s += std::max(0.0, size.mean_s - size.least_s * calls) * blocked;

@@ -43,7 +43,7 @@ ReportedSize read_report_size(const Json& entry, const std::string& source) {
 ReportedRow read_report_row(const Json& entry, const std::string& source) {
   const Members row(entry, source);
   const std::string name = row.text("collective");
-  const auto collective = collective_from_string(name);
+  const auto collective = called_from_string(name);
   if (!collective) row.fail(entry, "'" + name + "' is no collective");
   ReportedRow read{.mode = row.text("mode"),
                    .collective = *collective,
@@ -76,7 +76,7 @@ ReportedRow read_report_row(const Json& entry, const std::string& source) {
 }  // namespace
 
 double ProgramReport::collectives_s() const {
-  double sum = neighbors_s;
+  double sum = 0;
   for (const ReportedRow& row : rows) sum += row.mean_inside_s;
   return sum;
 }
@@ -107,14 +107,7 @@ ProgramReport report_from_json(std::string_view json, const std::string& source)
   }
   const Json& rows = members.at("rows");
   if (rows.array() == nullptr) members.fail(rows, "'rows' is no list");
-  for (const Json& entry : *rows.array()) {
-    const Members row(entry, source);
-    if (row.text("collective").starts_with("neighbor_")) {
-      report.neighbors_s += mean_or_most(row, entry, "mean_inside_s", "inside_s");
-    } else {
-      report.rows.push_back(read_report_row(entry, source));
-    }
-  }
+  for (const Json& entry : *rows.array()) report.rows.push_back(read_report_row(entry, source));
   return report;
 }
 

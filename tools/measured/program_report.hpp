@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "circoll/types.hpp"
+#include "facts/called_collective.hpp"
 #include "facts/judge.hpp"
 #include "measured/waiting.hpp"
 
@@ -25,16 +26,16 @@ struct ReportedSize {
 
 /// A row of a report. Its calls are of one collective, on communicators of one size, by one algorithm.
 struct ReportedRow {
-  Rank comm_size = 0;                           ///< 0: unknown
-  std::string mode{};                           ///< "blocking", "nonblocking", "persistent"
-  Collective collective = Collective::barrier;  ///< the one that was called
-  std::string served_by{};                      ///< an algorithm's name with parameters, or "native"
-  std::int64_t calls = 0;                       ///< over all ranks
-  Count bytes = 0;                              ///< of the vectors of all calls, over all ranks
-  double mean_s = 0;                            ///< from call to completion; mean over the ranks of the program
-  double mean_inside_s = 0;                     ///< of that inside the entry point
-  std::string why_native{};                     ///< the reason of native calls; else empty
-  std::vector<ReportedSize> sizes{};            ///< in the file's order; older reports have none
+  Rank comm_size = 0;                 ///< 0: unknown
+  std::string mode{};                 ///< "blocking", "nonblocking", "persistent"
+  CalledCollective collective{};      ///< the one that was called
+  std::string served_by{};            ///< an algorithm's name with parameters, or "native"
+  std::int64_t calls = 0;             ///< over all ranks
+  Count bytes = 0;                    ///< of the vectors of all calls, over all ranks
+  double mean_s = 0;                  ///< from call to completion; mean over the ranks of the program
+  double mean_inside_s = 0;           ///< of that inside the entry point
+  std::string why_native{};           ///< the reason of native calls; else empty
+  std::vector<ReportedSize> sizes{};  ///< in the file's order; older reports have none
 
   [[nodiscard]] bool native() const { return served_by == "native"; }  ///< true if the MPI library served the calls
 };
@@ -50,8 +51,7 @@ struct ProgramReport {
   std::optional<double> program_s{};  ///< from MPI_Init to MPI_Finalize, mean over the ranks; older reports have none
   std::optional<double> others{};     ///< share of the processors that others took; only of runs of `circoll compare`
   std::optional<double> pressure{};   ///< share of the time in which a process waited for a processor
-  std::vector<ReportedRow> rows{};    ///< in the file's order, but for neighbourhood collectives
-  double neighbors_s = 0;             ///< inside of those, mean over the ranks: tools have no algorithms for them
+  std::vector<ReportedRow> rows{};    ///< in the file's order
 
   /// The time inside of collectives, mean over the ranks.
   [[nodiscard]] double collectives_s() const;
@@ -71,15 +71,15 @@ struct RunTimes {
 
 /// Calls of one kind, in runs without and with Circoll.
 struct ComparedCalls {
-  Collective collective = Collective::barrier;  ///< the one that was called
-  Rank comm_size = 0;                           ///< 0: unknown
-  std::string mode{};                           ///< as ReportedRow::mode
-  std::int64_t calls = 0;                       ///< in a run without
-  std::int64_t calls_with = 0;                  ///< in a run with
-  std::int64_t native_calls = 0;                ///< of these, native
-  RunTimes without{};                           ///< inside the entry points
-  RunTimes with{};                              ///< inside the entry points, in a run with
-  Judgement verdict{};                          ///< from without to with
+  CalledCollective collective{};  ///< the one that was called
+  Rank comm_size = 0;             ///< 0: unknown
+  std::string mode{};             ///< as ReportedRow::mode
+  std::int64_t calls = 0;         ///< in a run without
+  std::int64_t calls_with = 0;    ///< in a run with
+  std::int64_t native_calls = 0;  ///< of these, native
+  RunTimes without{};             ///< inside the entry points
+  RunTimes with{};                ///< inside the entry points, in a run with
+  Judgement verdict{};            ///< from without to with
 
   /// Time without over time with; nothing if either is 0.
   [[nodiscard]] std::optional<double> speedup() const;

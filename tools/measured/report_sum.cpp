@@ -23,9 +23,9 @@ struct Building {
   std::map<std::string, double> seconds_by;
 };
 
-void add_rows(const ProgramReport& report, std::map<Collective, Building>& collectives,
+void add_rows(const ProgramReport& report, std::map<CalledCollective, Building>& collectives,
               std::map<std::string, ReasonSum>& reasons) {
-  std::set<Collective> called;
+  std::set<CalledCollective> called;
   std::set<std::string> given;
   for (const ReportedRow& row : report.rows) {
     auto& [sum, seconds_by] = collectives[row.collective];
@@ -48,7 +48,7 @@ void add_rows(const ProgramReport& report, std::map<Collective, Building>& colle
 
 ReportSum add_up(const std::vector<ProgramReport>& reports) {
   ReportSum all;
-  std::map<Collective, Building> collectives;
+  std::map<CalledCollective, Building> collectives;
   std::map<std::string, ReasonSum> reasons;
   for (const ProgramReport& report : reports) {
     all.least_ranks = all.jobs == 0 ? report.ranks : std::min(all.least_ranks, report.ranks);

@@ -13,12 +13,12 @@ namespace circoll {
 
 /// The calls of one collective.
 struct CollectiveSum {
-  Collective collective = Collective::barrier;  ///< the one that was called
-  int jobs = 0;                                 ///< that called it
-  std::int64_t calls = 0;                       ///< over all ranks of all jobs
-  std::int64_t native_calls = 0;                ///< of these, served by the MPI library
-  double seconds = 0;                           ///< inside the entry points; mean over the ranks of a job
-  std::string mostly{};                         ///< "native", or the algorithm with most of that time
+  CalledCollective collective{};  ///< the one that was called
+  int jobs = 0;                   ///< that called it
+  std::int64_t calls = 0;         ///< over all ranks of all jobs
+  std::int64_t native_calls = 0;  ///< of these, served by the MPI library
+  double seconds = 0;             ///< inside the entry points; mean over the ranks of a job
+  std::string mostly{};           ///< "native", or the algorithm with most of that time
 };
 
 /// The native calls with one reason.

@@ -66,7 +66,7 @@ std::vector<RunPair> pairs_of(const Runs& without, const Runs& with,
   return pairs;
 }
 
-using CallKind = std::tuple<Collective, Rank, std::string>;
+using CallKind = std::tuple<CalledCollective, Rank, std::string>;
 
 struct Calls {
   std::int64_t calls = 0;
@@ -154,15 +154,15 @@ std::vector<ComparedCalls> compare_calls(const Runs& without, const Runs& with,
 }
 
 /// The collective that loses most by blocking calls that are slower for sure, and the time that it loses.
-std::optional<std::pair<Collective, double>> loser(const RunComparison& all) {
-  std::map<Collective, double> lost;
-  std::map<Collective, bool> sure;
+std::optional<std::pair<CalledCollective, double>> loser(const RunComparison& all) {
+  std::map<CalledCollective, double> lost;
+  std::map<CalledCollective, bool> sure;
   for (const ComparedCalls& one : all.calls) {
     if (one.mode != "blocking" || one.verdict.change == Change::missing) continue;
     lost[one.collective] -= one.gained_s();
     sure[one.collective] |= one.verdict.change == Change::slower && one.native_calls < one.calls_with;
   }
-  std::optional<std::pair<Collective, double>> worst;
+  std::optional<std::pair<CalledCollective, double>> worst;
   for (const auto& [collective, seconds] : lost) {
     if (!sure[collective] || seconds < least_loss * all.collectives_with.median_s) continue;
     if (!worst || seconds > worst->second) worst = {collective, seconds};
@@ -247,16 +247,21 @@ std::string advice_of(const RunComparison& all, const ProgramReport& with, const
   const double program_lost_s = all.program_with.median_s - all.program_without.median_s;
   const auto lost = loser(all);
   if (lost && (verdict.change != Change::slower || lost->second >= program_lost_s / 2)) {
-    return fmt::format("set {}=native, because with Circoll {} took {} more", algorithm_variable(lost->first),
-                       to_string(lost->first), readable_time(lost->second));
+    const CalledCollective& called = lost->first;
+    return fmt::format("set {}=native, because with Circoll {} took {} more",
+                       called.neighbor ? "CIRCOLL_NEIGHBOR" : algorithm_variable(called.collective), to_string(called),
+                       readable_time(lost->second));
   }
+  // Collectives among neighbours have one algorithm, without parameters.
+  const bool tunable = std::ranges::any_of(with.rows, [](const ReportedRow& row) { return !row.collective.neighbor; });
   switch (verdict.change) {
     case Change::faster:
       return "start it with Circoll: mpirun -np N circoll run -- PROGRAM";
     case Change::slower:
-      return "leave the program with the MPI library's own, or tune its calls: " + tune(with);
+      return "leave the program with the MPI library's own" + (tunable ? ", or tune its calls: " + tune(with) : "");
     default:
-      return "tune the calls that this program makes: " + tune(with);
+      return tunable ? "tune the calls that this program makes: " + tune(with)
+                     : "nothing: collectives among neighbours have one algorithm";
   }
 }
 

@@ -27,6 +27,9 @@ namespace circoll::mpi {
 namespace {
 
 void serve(const Call& call, const Choice& choice) { execute_owned(call, *intern(call.collective, choice)); }
+void serve_among_neighbors(NeighborFunction function, const Call& call, const Choice& choice) {
+  execute_owned(calls::among_neighbors(function, call), choice);
+}
 
 }  // namespace
 
@@ -106,5 +109,33 @@ void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm 
 }
 
 void barrier(MPI_Comm comm, const Choice& choice) { serve(calls::barrier(comm), choice); }
+
+void neighbor_allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                        MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice) {
+  serve_among_neighbors(NeighborFunction::allgather,
+                        calls::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), choice);
+}
+
+void neighbor_allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         const Counts& recvcounts, const Counts& displs, MPI_Datatype recvtype, MPI_Comm comm,
+                         const Choice& choice) {
+  serve_among_neighbors(NeighborFunction::allgatherv,
+                        calls::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm),
+                        choice);
+}
+
+void neighbor_alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                       MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice) {
+  serve_among_neighbors(NeighborFunction::alltoall,
+                        calls::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), choice);
+}
+
+void neighbor_alltoallv(const void* sendbuf, const Counts& sendcounts, const Counts& sdispls, MPI_Datatype sendtype,
+                        void* recvbuf, const Counts& recvcounts, const Counts& rdispls, MPI_Datatype recvtype,
+                        MPI_Comm comm, const Choice& choice) {
+  serve_among_neighbors(
+      NeighborFunction::alltoallv,
+      calls::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm), choice);
+}
 
 }  // namespace circoll::mpi

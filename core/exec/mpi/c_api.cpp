@@ -24,6 +24,7 @@ using circoll::Choice;
 using circoll::require;
 using circoll::mpi::Call;
 using circoll::mpi::Counts;
+using circoll::mpi::NeighborCall;
 using circoll::mpi::RequestKind;
 
 /// Runs a function and returns the code of its error.
@@ -45,7 +46,12 @@ int execute(const Call& call, const char* choice) noexcept {
   return code_of([&] { execute_owned(call, *circoll::mpi::intern(call.collective, choice_of(choice))); });
 }
 
-int make(const Call& call, const char* choice, circoll_mpi_request* request, RequestKind kind) noexcept {
+int execute(const NeighborCall& call, const char* choice) noexcept {
+  return code_of([&] { execute_owned(call, choice_of(choice)); });
+}
+
+template <typename AnyCall>
+int make(const AnyCall& call, const char* choice, circoll_mpi_request* request, RequestKind kind) noexcept {
   return code_of([&] {
     require(request != nullptr, "the place of the request is NULL");
     *request = nullptr;
@@ -221,7 +227,43 @@ int circoll_mpi_exact_sum(const double* numbers, int64_t count, double* sum, MPI
   });
 }
 
+/// The same of a function among neighbours, whose arguments are those of a collective among all ranks.
+#define CIRCOLL_C_NEIGHBOR_FUNCTIONS(name, parameters, arguments)                                                     \
+  int circoll_mpi_neighbor_##name(CIRCOLL_LIST parameters, const char* choice) {                                      \
+    return execute(CIRCOLL_AMONG_NEIGHBORS(name, arguments), choice);                                                 \
+  }                                                                                                                   \
+  int circoll_mpi_ineighbor_##name(CIRCOLL_LIST parameters, const char* choice, circoll_mpi_request* request) {       \
+    return make(CIRCOLL_AMONG_NEIGHBORS(name, arguments), choice, request, RequestKind::nonblocking);                 \
+  }                                                                                                                   \
+  int circoll_mpi_neighbor_##name##_init(CIRCOLL_LIST parameters, const char* choice, circoll_mpi_request* request) { \
+    return make(CIRCOLL_AMONG_NEIGHBORS(name, arguments), choice, request, RequestKind::persistent);                  \
+  }
+#define CIRCOLL_AMONG_NEIGHBORS(name, arguments) \
+  circoll::mpi::calls::among_neighbors(circoll::NeighborFunction::name, circoll::mpi::calls::name arguments)
+
+CIRCOLL_C_NEIGHBOR_FUNCTIONS(allgather,
+                             (const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+                             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+CIRCOLL_C_NEIGHBOR_FUNCTIONS(allgatherv,
+                             (const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, MPI_Comm comm),
+                             (sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts), counts_of(displs), recvtype,
+                              comm))
+CIRCOLL_C_NEIGHBOR_FUNCTIONS(alltoall,
+                             (const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+                             (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+CIRCOLL_C_NEIGHBOR_FUNCTIONS(alltoallv,
+                             (const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                              MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls,
+                              MPI_Datatype recvtype, MPI_Comm comm),
+                             (sendbuf, counts_of(sendcounts), counts_of(sdispls), sendtype, recvbuf,
+                              counts_of(recvcounts), counts_of(rdispls), recvtype, comm))
+
 #undef CIRCOLL_LIST
 #undef CIRCOLL_C_FUNCTIONS
+#undef CIRCOLL_C_NEIGHBOR_FUNCTIONS
+#undef CIRCOLL_AMONG_NEIGHBORS
 
 }  // extern "C"

@@ -119,6 +119,10 @@ const UserOperator* callers_operator(const CollectiveCall& call) {
 }
 
 Request request(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice, RequestKind kind) {
+  if (call.neighbor) {
+    const TypedArguments arguments(call, MPI_OP_NULL, comm);
+    return make_request(calls::among_neighbors(*call.neighbor, arguments.call()), choice, kind);
+  }
   CallersOperator callers(callers_operator(call));
   const TypedArguments arguments(call, callers.handle_or(op), comm);
   return make_request(arguments.call(), choice, kind, std::move(callers));
@@ -181,7 +185,21 @@ Rank rank_of(MPI_Comm comm) {
   return rank;
 }
 
+NeighborCounts neighbors_of(MPI_Comm comm) {
+  require(comm != MPI_COMM_NULL, "the communicator is MPI_COMM_NULL");
+  int topology = MPI_UNDEFINED;
+  if (const int rc = PMPI_Topo_test(comm, &topology); rc != MPI_SUCCESS) throw MpiError(rc);
+  require(topology != MPI_UNDEFINED, "the communicator has no topology");
+  return {.sent = neighbor_blocks(comm, true),
+          .received = neighbor_blocks(comm, false),
+          .symmetric = topology != MPI_DIST_GRAPH};
+}
+
 void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice) {
+  if (call.neighbor) {
+    const TypedArguments arguments(call, MPI_OP_NULL, comm);
+    return execute_owned(calls::among_neighbors(*call.neighbor, arguments.call()), choice);
+  }
   CallersOperator callers(callers_operator(call));
   const TypedArguments arguments(call, callers.handle_or(op), comm);
   execute_owned(arguments.call(), *intern(call.collective, choice));

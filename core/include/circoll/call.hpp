@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "circoll/buffers.hpp"
+#include "circoll/neighbor_function.hpp"
 #include "circoll/types.hpp"
 
 namespace circoll {
@@ -13,7 +15,9 @@ namespace circoll {
 /// One rank's call of a collective, as MPI's arguments. Counts and displacements are in elements.
 struct CollectiveCall {
   Collective collective = Collective::barrier;  ///< which one is called
-  const void* sendbuf = nullptr;                ///< MPI's sendbuf; not read where MPI says that it is not significant
+  /// A collective among neighbours, which is called in place of `collective`. Arrays have an entry for each neighbour.
+  std::optional<NeighborFunction> neighbor{};
+  const void* sendbuf = nullptr;  ///< MPI's sendbuf; not read where MPI says that it is not significant
   /// bcast: the buffer of all ranks, the root's is the source.
   void* recvbuf = nullptr;
   /// Elements of the vector (allreduce, reduce, bcast, scan, exscan) or of a block. The block is each rank's

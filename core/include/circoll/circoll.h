@@ -104,6 +104,19 @@ int circoll_mpi_exact_sum(const double* numbers, int64_t count, double* sum, MPI
 int circoll_mpi_exact_sums(int sums, const double* const* numbers, const double* const* weights, const int64_t* counts,
                            double* results, MPI_Comm comm, const char* choice);
 
+/* Among neighbours, on communicators with a topology. Arrays have an entry for each neighbour. The choice is NULL or
+ * "auto", "direct" (each rank sends straight to its neighbours), or "native". */
+int circoll_mpi_neighbor_allgather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                   int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice);
+int circoll_mpi_neighbor_allgatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                    const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype,
+                                    MPI_Comm comm, const char* choice);
+int circoll_mpi_neighbor_alltoall(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice);
+int circoll_mpi_neighbor_alltoallv(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                                   MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts,
+                                   const int64_t* rdispls, MPI_Datatype recvtype, MPI_Comm comm, const char* choice);
+
 /* Nonblocking and persistent calls: the arguments of the blocking one, then the place of the request.
  *
  * circoll_mpi_iallreduce() and the like begin a call and return at once. circoll_mpi_allreduce_init() and the like make
@@ -210,6 +223,32 @@ int circoll_mpi_exscan_init(const void* sendbuf, void* recvbuf, int64_t count, M
 int circoll_mpi_bcast_init(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm,
                            const char* choice, circoll_mpi_request* request);
 int circoll_mpi_barrier_init(MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_ineighbor_allgather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                    int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
+                                    circoll_mpi_request* request);
+int circoll_mpi_ineighbor_allgatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                     const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype,
+                                     MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_ineighbor_alltoall(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                   int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
+                                   circoll_mpi_request* request);
+int circoll_mpi_ineighbor_alltoallv(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                                    MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts,
+                                    const int64_t* rdispls, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
+                                    circoll_mpi_request* request);
+int circoll_mpi_neighbor_allgather_init(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                        int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
+                                        circoll_mpi_request* request);
+int circoll_mpi_neighbor_allgatherv_init(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                         const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype,
+                                         MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_neighbor_alltoall_init(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                       int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
+                                       circoll_mpi_request* request);
+int circoll_mpi_neighbor_alltoallv_init(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                                        MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts,
+                                        const int64_t* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                                        const char* choice, circoll_mpi_request* request);
 #endif
 
 #ifdef __cplusplus

@@ -17,7 +17,8 @@ namespace circoll {
 ///   rank(Reference), size(Reference)
 ///   execute(Reference, CollectiveCall&, const Operator*, const Choice&)
 /// and, for nonblocking() and persistent(), begin() and init() as execute(), which return a Request. The operator is
-/// null where the collective has none.
+/// null where the collective has none. Communicators with a topology have
+///   neighbors(Reference)           the blocks of collectives among neighbours, as NeighborCounts
 template <typename C>
 struct CommunicatorTraits;
 
@@ -71,6 +72,10 @@ struct RequestingTraits {
   using Result = Request;
   static Rank rank(Reference c) { return CommunicatorTraits<C>::rank(c.comm); }
   static Rank size(Reference c) { return CommunicatorTraits<C>::size(c.comm); }
+  template <typename Comm = C>
+  static auto neighbors(Reference c) -> decltype(CommunicatorTraits<Comm>::neighbors(c.comm)) {
+    return CommunicatorTraits<Comm>::neighbors(c.comm);
+  }
 };
 
 template <typename C>

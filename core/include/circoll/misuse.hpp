@@ -1,5 +1,5 @@
-// Sentences for calls of the typed API whose arguments fit none of its functions (comm.hpp, values.hpp). An argument is
-// missing, in another place, or of another kind.
+// Sentences for calls of the typed API whose arguments fit none of its functions (comm.hpp, values.hpp, neighbors.hpp).
+// An argument is missing, in another place, or of another kind.
 //
 // Each function here takes anything, by a conversion. So the compiler prefers every function that fits. If none fits,
 // the static_assert shows how the call is written. tests/signatures_test.py compares the forms with the declarations.
@@ -187,6 +187,48 @@ detail::Anything alltoallv(CIRCOLL_ANYTHING) {
                 "counts and displacements are std::int64_t; "
                 "results by value need a communicator that waits; "
                 "circoll::mpi::alltoallv has MPI's arguments");
+  return 0;
+}
+
+template <typename Wrong = void>
+detail::Anything neighbor_allgather(CIRCOLL_ANYTHING) {
+  static_assert(detail::fits<Wrong>,
+                "write neighbor_allgather(sendbuf, recvbuf, comm[, choice]) "
+                "or by value neighbor_allgather(sendbuf, comm[, choice]); "
+                "results by value need a communicator that waits; "
+                "circoll::mpi::neighbor_allgather has MPI's arguments");
+  return 0;
+}
+
+template <typename Wrong = void>
+detail::Anything neighbor_allgatherv(CIRCOLL_ANYTHING) {
+  static_assert(detail::fits<Wrong>,
+                "write neighbor_allgatherv(sendbuf, recvbuf, counts, displs, comm[, choice]) "
+                "or by value neighbor_allgatherv(sendbuf, comm[, choice]); "
+                "counts and displacements are std::int64_t; "
+                "results by value need a communicator that waits; "
+                "circoll::mpi::neighbor_allgatherv has MPI's arguments");
+  return 0;
+}
+
+template <typename Wrong = void>
+detail::Anything neighbor_alltoall(CIRCOLL_ANYTHING) {
+  static_assert(detail::fits<Wrong>,
+                "write neighbor_alltoall(sendbuf, recvbuf, comm[, choice]) "
+                "or by value neighbor_alltoall(sendbuf, comm[, choice]); "
+                "results by value need a communicator that waits; "
+                "circoll::mpi::neighbor_alltoall has MPI's arguments");
+  return 0;
+}
+
+template <typename Wrong = void>
+detail::Anything neighbor_alltoallv(CIRCOLL_ANYTHING) {
+  static_assert(detail::fits<Wrong>,
+                "write neighbor_alltoallv(sendbuf, send_counts, send_displs, recvbuf, counts, displs, comm[, choice]) "
+                "or by value neighbor_alltoallv(sendbuf, send_counts, comm[, choice]); "
+                "counts and displacements are std::int64_t; "
+                "results by value need a communicator that waits; "
+                "circoll::mpi::neighbor_alltoallv has MPI's arguments");
   return 0;
 }
 

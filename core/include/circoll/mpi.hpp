@@ -4,8 +4,9 @@
 //   circoll::allreduce(mine, sum, circoll::Op::sum, MPI_COMM_WORLD);                      // typed
 //   circoll::mpi::allreduce(a, b, 1000, MPI_DOUBLE, MPI_SUM, comm, "circulant_optimal");  // with MPI's arguments
 //
-// The typed calls are those of circoll/comm.hpp and circoll/values.hpp; operators are MPI_Op, Op, or callables. An
-// exception of a callable is thrown again when the call has ended on its rank. The results of all ranks are undefined.
+// The typed calls are those of circoll/comm.hpp, circoll/values.hpp, circoll/neighbors.hpp and circoll/exchange.hpp.
+// Operators are MPI_Op, Op, or callables. An exception of a callable is thrown again when the call has ended on its
+// rank. The results of all ranks are undefined.
 //
 // Calls are collective: all ranks of the communicator make the same ones in the same order, with matching
 // arguments and the same choice. Messages go through a private communicator that the first call on a
@@ -29,11 +30,15 @@
 #include <mpi.h>
 
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "circoll/buffers.hpp"
 #include "circoll/call.hpp"
 #include "circoll/comm.hpp"
 #include "circoll/error.hpp"
+#include "circoll/exchange.hpp"
+#include "circoll/neighbors.hpp"
 #include "circoll/request.hpp"
 #include "circoll/types.hpp"
 #include "circoll/values.hpp"
@@ -92,6 +97,18 @@ void exscan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype dataty
 void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm comm, const Choice& choice = {});
 void barrier(MPI_Comm comm, const Choice& choice = {});
 
+// Among neighbours (circoll/neighbors.hpp). The choice is "auto", "direct" or "native".
+void neighbor_allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                        MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice = {});
+void neighbor_allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         const Counts& recvcounts, const Counts& displs, MPI_Datatype recvtype, MPI_Comm comm,
+                         const Choice& choice = {});
+void neighbor_alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                       MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice = {});
+void neighbor_alltoallv(const void* sendbuf, const Counts& sendcounts, const Counts& sdispls, MPI_Datatype sendtype,
+                        void* recvbuf, const Counts& recvcounts, const Counts& rdispls, MPI_Datatype recvtype,
+                        MPI_Comm comm, const Choice& choice = {});
+
 /// MPI's datatype for an element type. Throws Error(unsupported) if this MPI has none (float16).
 [[nodiscard]] MPI_Datatype datatype_of(Type type);
 /// MPI's operator.
@@ -114,6 +131,8 @@ class AnyOp {
 /// The rank of this process, and the number of processes. Throw Error(invalid_argument) about MPI_COMM_NULL.
 [[nodiscard]] Rank rank_of(MPI_Comm comm);
 [[nodiscard]] Rank size_of(MPI_Comm comm);
+/// The blocks of collectives among neighbours. Throws Error(invalid_argument) if the communicator has no topology.
+[[nodiscard]] NeighborCounts neighbors_of(MPI_Comm comm);
 
 /// Executes a typed call. `op` is ignored where the collective has none, or where CollectiveCall::op is a UserOperator.
 /// At most 256 calls with a UserOperator may be under way or persistent (Error(unsupported)).
@@ -125,6 +144,11 @@ void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice&
 [[nodiscard]] Request begin(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice = {});
 /// An inactive request for a persistent call. The communicator must not be freed before it.
 [[nodiscard]] Request init(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice = {});
+
+/// Begins a sparse exchange (circoll/exchange.hpp). The first one on a communicator waits for the other ranks. Throws
+/// Error(invalid_argument) if a message is for no rank, or two are for one; this rank has sent nothing then. Throws
+/// Error(unsupported) on all ranks if MPI has no private communicator left for the first one.
+[[nodiscard]] Request begin_exchange(std::vector<ExchangeMessage> sent, ExchangePlace place, MPI_Comm comm);
 
 }  // namespace circoll::mpi
 
@@ -138,6 +162,10 @@ struct CommunicatorTraits<MPI_Comm> {
   using Result = void;
   static Rank rank(MPI_Comm comm) { return mpi::rank_of(comm); }
   static Rank size(MPI_Comm comm) { return mpi::size_of(comm); }
+  static NeighborCounts neighbors(MPI_Comm comm) { return mpi::neighbors_of(comm); }
+  static Request exchange(MPI_Comm comm, std::vector<ExchangeMessage> sent, ExchangePlace place) {
+    return mpi::begin_exchange(std::move(sent), std::move(place), comm);
+  }
   static void execute(MPI_Comm comm, CollectiveCall& call, const Operator* op, const Choice& choice) {
     mpi::execute(call, handle(call, op), comm, choice);
   }

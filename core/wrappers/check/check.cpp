@@ -278,7 +278,8 @@ int Check::admit(const mpi::NeighborCall& call, Mode mode, const void* caller) {
     const auto neighborhood = mpi::find_neighborhood(call.comm, comm.rank(), comm.size());
     std::optional<CheckRecord> record;
     if (!neighborhood) return std::pair(Participation::refused, std::move(record));
-    const mpi::NeighborSides sides(call, *neighborhood);
+    mpi::NeighborSides sides;
+    sides.read(call, *neighborhood);
     if (sides.send.erroneous() || sides.recv.erroneous()) return std::pair(Participation::refused, std::move(record));
     record.emplace(call, *neighborhood, sides, mode, from);
     return std::pair(Participation::makes, std::move(record));

@@ -2,7 +2,7 @@
  * one that differs. usage: mismatched CASE; prints a line per rank.
  *   CASE: [i]bcast, [i]gather, [i]scatter, [i]allgather, [i]alltoall, [i]allreduce: the amount differs. With + behind
  *         it, that of the last rank is larger, else smaller.
- *         root, [i]exscan_alias, other, absent, late: see below */
+ *         root, [i]exscan_alias, [i]alltoallw_alias, other, absent, typed, late: see below */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +40,20 @@ static int call(const char* name, int count, int rank, int size, MPI_Comm comm) 
   /* The last rank calls another collective, or none. */
   if (IS("other")) return rank == size - 1 ? MPI_Barrier(comm) : MPI_Allreduce(in, out, few, MPI_INT, MPI_SUM, comm);
   if (IS("absent")) return rank == size - 1 ? MPI_SUCCESS : MPI_Barrier(comm);
+  /* An alltoallw, which the last rank does not call, or whose arguments of both sides are equal. */
+  if (IS("typed") && rank == size - 1) return MPI_SUCCESS;
+  if (IS("typed") || IS("alltoallw_alias") || IS("ialltoallw_alias")) {
+    static int counts[16], displs[16];
+    static MPI_Datatype types[16];
+    int i, *to = IS("typed") ? out : in;
+    for (i = 0; i < 16; ++i) {
+      counts[i] = few;
+      displs[i] = i * few * (int)sizeof(int);
+      types[i] = MPI_INT;
+    }
+    if (!IS("ialltoallw_alias")) return MPI_Alltoallw(in, counts, displs, types, to, counts, displs, types, comm);
+    return waited(MPI_Ialltoallw(in, counts, displs, types, to, counts, displs, types, comm, &request), &request);
+  }
   /* The last rank is late, and everything is right. */
   if (IS("late") && rank == size - 1) sleep(4);
   if (IS("late")) return MPI_Allreduce(in, out, few, MPI_INT, MPI_SUM, comm);

@@ -34,6 +34,7 @@ static void doze(int seconds) {
 int ordinary(void);
 int odd(void);
 int exchange(int more);
+int exchange_typed(int to, int more);
 int collect(int count);
 int share(int count);
 int halo(int more);
@@ -49,6 +50,19 @@ __attribute__((noinline)) int exchange(int more) {
   return MPI_Alltoallv(a, counts, displs, MPI_INT, b, got, displs, MPI_INT, comm);
 }
 
+/* The same with a datatype for each block, and `more` for rank `to`. */
+__attribute__((noinline)) int exchange_typed(int to, int more) {
+  MPI_Datatype types[4] = {MPI_INT, MPI_FLOAT, MPI_INT, MPI_FLOAT}, got_types[4];
+  int counts[4], got[4], displs[4], i;
+  for (i = 0; i < 4; ++i) {
+    counts[i] = got[i] = 1 + (i + rank) % 3;
+    displs[i] = 32 * i;
+    got_types[i] = types[rank];
+  }
+  counts[to] += more;
+  return MPI_Alltoallw(a, counts, displs, types, b, got, displs, got_types, comm);
+}
+
 __attribute__((noinline)) int collect(int count) {
   const int counts[4] = {2, 3, 2, 2}, displs[4] = {0, 8, 16, 24};
   return MPI_Gatherv(a, count, MPI_INT, b, counts, displs, MPI_INT, 2, comm);
@@ -61,20 +75,26 @@ __attribute__((noinline)) int share(int count) {
   return MPI_Allgatherv(a, rank == 3 ? count : 2, MPI_INT, b, counts, displs, MPI_INT, comm);
 }
 
-/* The ranks of a ring exchange an element with both neighbours. `more` elements more go upwards. */
+/* The ranks of a ring exchange blocks with both neighbours. `more` elements more go upwards. Where both edges lead to
+   the next rank, the second one has two elements, and `more` lets the sender swap them. */
 __attribute__((noinline)) int halo(int more) {
-  const int counts[2] = {1, 1 + more}, got[2] = {1, 1}, displs[2] = {0, 8};
+  const int two = is("double_edges"), displs[2] = {0, 8}, got[2] = {1, 1 + two};
+  int counts[2] = {1, 1 + more};
+  if (two) counts[more] = 1;
+  if (two) counts[1 - more] = 2;
   return MPI_Neighbor_alltoallv(a, counts, displs, MPI_INT, b, got, displs, MPI_INT, comm);
 }
 
 __attribute__((noinline)) int ordinary(void) {
   int rc = MPI_SUCCESS;
-  if (is("neighbors")) rc = halo(0);
+  if (is("neighbors") || is("double_edges")) rc = halo(0);
   if (is("collective") || is("bytes") || is("root") || is("mode")) rc = MPI_Bcast(a, 10, MPI_INT, 0, comm);
   if (is("operator") || is("type") || is("user_operator")) rc = MPI_Allreduce(a, b, 2, MPI_INT, MPI_SUM, comm);
   if (is("gatherv")) rc = collect(rank == 1 ? 3 : 2);
   if (is("allgatherv")) rc = share(2);
   if (is("alltoallv")) rc = exchange(0);
+  if (is("alltoallw")) rc = exchange_typed(2, 0);
+  if (is("own_typed")) rc = exchange_typed(1, 0);
   if (is("own_block")) rc = MPI_Allgather(a, 2, MPI_INT, b, 2, MPI_INT, comm);
   if (is("finalize") || is("alone")) rc = MPI_Barrier(comm);
   if (is("nonblocking")) rc = MPI_Ibcast(a, 1, MPI_INT, 0, comm, &request);
@@ -94,7 +114,7 @@ static void add(void* in, void* inout, int* n, MPI_Datatype* type) {
 
 __attribute__((noinline)) int odd(void) {
   int rc = MPI_SUCCESS;
-  if (is("neighbors")) rc = halo(1);
+  if (is("neighbors") || is("double_edges")) rc = halo(1);
   if (is("collective")) rc = MPI_Reduce(a, b, 10, MPI_INT, MPI_MAX, 0, comm);
   if (is("bytes")) rc = MPI_Bcast(a, 5, MPI_INT, 0, comm);
   if (is("root")) rc = MPI_Bcast(a, 10, MPI_INT, 1, comm);
@@ -104,6 +124,8 @@ __attribute__((noinline)) int odd(void) {
   if (is("gatherv")) rc = collect(4);
   if (is("allgatherv")) rc = share(3);
   if (is("alltoallv")) rc = exchange(1);
+  if (is("alltoallw")) rc = exchange_typed(2, 1);
+  if (is("own_typed")) rc = exchange_typed(1, 1);
   if (is("own_block")) rc = MPI_Allgather(a, 1, MPI_INT, b, 2, MPI_INT, comm);
   if (is("nonblocking")) rc = MPI_Ibarrier(comm, &request);
   if (is("persistent")) rc = PERSISTENT(Bcast)(a, 1, MPI_INT, 2, comm, MPI_INFO_NULL, &request);
@@ -167,6 +189,13 @@ int main(int argc, char** argv) {
   }
   if (is("neighbors")) {
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &comm);
+    MPI_Comm_set_name(comm, "ring");
+  }
+  if (is("double_edges")) {
+    const int below[2] = {(rank + size - 1) % size, (rank + size - 1) % size},
+              above[2] = {(rank + 1) % size, (rank + 1) % size};
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, below, MPI_UNWEIGHTED, 2, above, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                   &comm);
     MPI_Comm_set_name(comm, "ring");
   }
   if (returns && delayed) {

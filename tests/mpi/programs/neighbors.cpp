@@ -1,5 +1,8 @@
-// Neighbourhood collectives on random graphs and on grids: neighbors SEED ROUNDS [overwrite]. With the last word arrays
-// of calls that do not block are overwritten at once, as a program may do under the drop-in.
+// Neighbourhood collectives on random graphs and grids, and MPI_Alltoallw: neighbors SEED ROUNDS [overwrite].
+//
+// With the last word arrays of calls that do not block are overwritten at once, and their datatypes freed, as a program
+// may do under the drop-in. Some calls of MPI_Alltoallw are in place then. Their blocks without elements have no
+// datatype, which not all libraries allow.
 //
 // Every call is made twice: by its MPI_ name, which the drop-in serves, and by its PMPI_ name. The program compares
 // both results with the definition. Where there are several edges from one rank to another, the functions of the
@@ -41,6 +44,7 @@ struct Topology {
   MPI_Comm comm = MPI_COMM_NULL;
   std::vector<Edges> of;  ///< of each rank; MPI_PROC_NULL where a grid ends
   bool several = false;   ///< edges from one rank to another, which the libraries may take in another order
+  bool all = false;       ///< no topology: each rank sends to each, by MPI_Alltoallw
 };
 
 /// The n-th edge from s to r is the n-th edge of r that comes from s.
@@ -130,9 +134,22 @@ Topology grid(std::mt19937& random) {
   return t;
 }
 
+Topology all_ranks() {
+  Topology t{.name = "communicator", .of = std::vector<Edges>(static_cast<std::size_t>(size)), .all = true};
+  for (Edges& one : t.of) {
+    one.out.resize(static_cast<std::size_t>(size));
+    std::iota(one.out.begin(), one.out.end(), 0);
+    one.in = one.out;
+  }
+  pair_edges(t);
+  MPI_Comm_dup(MPI_COMM_WORLD, &t.comm);
+  return t;
+}
+
 // ---- blocks. A block has pairs of int; a gapped type has a hole in each pair.
 
 MPI_Datatype gapped = MPI_DATATYPE_NULL;  ///< int, hole, int; 16 bytes from one to the next
+MPI_Datatype given = MPI_DATATYPE_NULL;   ///< the same, of one call alone
 constexpr int gapped_ints = 4;
 
 unsigned hash(unsigned a, unsigned b, unsigned c) { return (a * 2654435761U ^ b * 40503U ^ c * 97U) >> 7U; }
@@ -147,12 +164,19 @@ constexpr const char* names[] = {"allgather", "allgatherv", "alltoall", "alltoal
 
 /// The arguments of one side, with room for all of its blocks.
 struct Side {
-  std::vector<int> memory, counts, displs;
+  std::vector<int> memory, counts, displs, narrow_bytes;
   std::vector<MPI_Count> large_counts;
   std::vector<MPI_Aint> bytes;
   std::vector<MPI_Datatype> types;
   bool gaps = false;  ///< of the type of all blocks
-  [[nodiscard]] MPI_Datatype type() const { return gaps ? gapped : MPI_INT; }
+  [[nodiscard]] MPI_Datatype type() const { return gaps ? given : MPI_INT; }
+  /// From now on the types are for arguments. `some`: those of blocks with elements alone.
+  void give_types(bool some) {
+    std::replace(types.begin(), types.end(), gapped, given);
+    for (std::size_t i = 0; some && i < types.size(); ++i) {
+      if (counts[i] == 0) types[i] = MPI_DATATYPE_NULL;
+    }
+  }
 };
 
 struct Call {
@@ -162,10 +186,14 @@ struct Call {
   unsigned seed;
   Side send{}, recv{};
   bool bottom = false;
+  bool in_place = false;
+  std::vector<int> input{};  ///< of the receive buffer
 
   [[nodiscard]] bool gathers() const { return function <= allgatherv; }
   [[nodiscard]] int pairs_of(int source, int place) const {
     if (function == allgather || function == alltoall) return pairs;
+    // In place two ranks send each other blocks of one size.
+    if (in_place && source > place) std::swap(source, place);
     return static_cast<int>(hash(seed, static_cast<unsigned>(source), static_cast<unsigned>(gathers() ? 0 : place)) %
                             6);
   }
@@ -188,6 +216,7 @@ struct Call {
       side.bytes[i] = at * static_cast<MPI_Aint>(sizeof(int));
       at += (fixed ? (gaps ? gapped_ints : 2) : gapped_ints) * sizes[i];
     }
+    for (const MPI_Aint bytes : side.bytes) side.narrow_bytes.push_back(static_cast<int>(bytes));
     side.large_counts.assign(side.counts.begin(), side.counts.end());
     side.memory.assign(static_cast<std::size_t>(at + 1), -1);
     if (!bottom) return;
@@ -213,8 +242,10 @@ struct Call {
     lay_out(send, sent, random);
     lay_out(recv, received, random);
     for (std::size_t o = 0; o < sent.size(); ++o) {
-      for (int i = 0; i < 2 * sent[o]; ++i) at(send, o, i) = value(rank, gathers() ? 0 : static_cast<int>(o), i);
+      for (int i = 0; i < 2 * sent[o]; ++i)
+        at(in_place ? recv : send, o, i) = value(rank, gathers() ? 0 : static_cast<int>(o), i);
     }
+    input = recv.memory;
   }
   /// The receive buffer as MPI defines it.
   [[nodiscard]] std::vector<int> expected() {
@@ -225,7 +256,7 @@ struct Call {
         at(recv, b, i) = value(mine.in[b], gathers() ? 0 : mine.place[b], i);
     }
     std::vector<int> defined = recv.memory;
-    std::fill(recv.memory.begin(), recv.memory.end(), -1);  // in its place, because addresses may be absolute
+    std::copy(input.begin(), input.end(), recv.memory.begin());  // in its place: addresses may be absolute
     return defined;
   }
 
@@ -241,38 +272,53 @@ struct Call {
 #define ARGUMENTS_ALLTOALLW                                                                           \
   bottom ? MPI_BOTTOM : send.memory.data(), send.counts.data(), send.bytes.data(), send.types.data(), \
       bottom ? MPI_BOTTOM : recv.memory.data(), recv.counts.data(), recv.bytes.data(), recv.types.data(), comm
+#define ARGUMENTS_OF_ALL                                                                                          \
+  in_place ? MPI_IN_PLACE : static_cast<void*>(send.memory.data()), send.counts.data(), send.narrow_bytes.data(), \
+      send.types.data(), recv.memory.data(), recv.counts.data(), recv.narrow_bytes.data(), recv.types.data(), comm
+#define CALL_ALL(prefix)                                                                        \
+  do {                                                                                          \
+    if (form == blocking) prefix##MPI_Alltoallw(ARGUMENTS_OF_ALL);                              \
+    if (form == nonblocking) prefix##MPI_Ialltoallw(ARGUMENTS_OF_ALL, &request);                \
+    if (form == persistent) INIT(prefix, Alltoallw)(ARGUMENTS_OF_ALL, MPI_INFO_NULL, &request); \
+  } while (0)
 #define CALL(prefix, name, ...)                                                                  \
   do {                                                                                           \
     if (form == blocking) prefix##MPI_Neighbor_##name(__VA_ARGS__);                              \
     if (form == nonblocking) prefix##MPI_Ineighbor_##name(__VA_ARGS__, &request);                \
     if (form == persistent) INIT(prefix, Neighbor_##name)(__VA_ARGS__, MPI_INFO_NULL, &request); \
   } while (0)
-#define CALLS(prefix)                                                           \
-  do {                                                                          \
-    if (function == allgather) CALL(prefix, allgather, ARGUMENTS_ALLGATHER);    \
-    if (function == allgatherv) CALL(prefix, allgatherv, ARGUMENTS_ALLGATHERV); \
-    if (function == alltoall) CALL(prefix, alltoall, ARGUMENTS_ALLTOALL);       \
-    if (function == alltoallv) CALL(prefix, alltoallv, ARGUMENTS_ALLTOALLV);    \
-    if (function == alltoallw) CALL(prefix, alltoallw, ARGUMENTS_ALLTOALLW);    \
+#define CALLS(prefix)                                                                         \
+  do {                                                                                        \
+    if (function == allgather) CALL(prefix, allgather, ARGUMENTS_ALLGATHER);                  \
+    if (function == allgatherv) CALL(prefix, allgatherv, ARGUMENTS_ALLGATHERV);               \
+    if (function == alltoall) CALL(prefix, alltoall, ARGUMENTS_ALLTOALL);                     \
+    if (function == alltoallv) CALL(prefix, alltoallv, ARGUMENTS_ALLTOALLV);                  \
+    if (topology.all) CALL_ALL(prefix);                                                       \
+    if (function == alltoallw && !topology.all) CALL(prefix, alltoallw, ARGUMENTS_ALLTOALLW); \
   } while (0)
 
   void make(Form form, bool library, bool large) {
     const MPI_Comm comm = topology.comm;
     const int count = (recv.gaps ? 1 : 2) * pairs;
     MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Type_dup(gapped, &given);
+    send.give_types(topology.all && overwrites && !library);
+    recv.give_types(topology.all && overwrites && !library);
     if (send.counts[0] == 0 && function != alltoallv && function != alltoallw && !gathers())
       send.counts[0] = (send.gaps ? 1 : 2) * pairs;
 #if HAS_LARGE
-    if (large && form == blocking && function == alltoallw) {
+    if (large && form == blocking && function == alltoallw && !topology.all) {
       MPI_Neighbor_alltoallw_c(bottom ? MPI_BOTTOM : send.memory.data(), send.large_counts.data(), send.bytes.data(),
                                send.types.data(), bottom ? MPI_BOTTOM : recv.memory.data(), recv.large_counts.data(),
                                recv.bytes.data(), recv.types.data(), comm);
+      MPI_Type_free(&given);
       return;
     }
     if (large && form == nonblocking && gathers()) {
       if (function == allgather) {
         MPI_Ineighbor_allgather_c(ARGUMENTS_ALLGATHER, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Type_free(&given);
         return;
       }
     }
@@ -284,19 +330,21 @@ struct Call {
     } else {
       CALLS();
     }
-    // A served call has copied what the program may overwrite now.
+    // A served call has copied what the program may overwrite now, and keeps datatypes that the program may free.
     if (form != blocking && !library && overwrites) {
+      MPI_Type_free(&given);
       std::fill(recv.counts.begin(), recv.counts.end(), -7);
       std::fill(send.counts.begin(), send.counts.end(), -7);
       std::vector<MPI_Datatype>(send.types.size(), MPI_DATATYPE_NULL).swap(send.types);
     }
     for (int start = 0; form == persistent && start < 2; ++start) {
-      std::fill(recv.memory.begin(), recv.memory.end(), -1);
+      std::copy(input.begin(), input.end(), recv.memory.begin());
       MPI_Start(&request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     if (form == nonblocking) MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (form == persistent) MPI_Request_free(&request);
+    if (given != MPI_DATATYPE_NULL) MPI_Type_free(&given);
   }
 };
 
@@ -305,8 +353,9 @@ void try_call(const Topology& topology, Function function, Form form, std::mt199
             .function = function,
             .pairs = static_cast<int>(random() % 300),
             .seed = static_cast<unsigned>(random())};
-  call.bottom = function == alltoallw && random() % 3 == 0;
+  call.bottom = function == alltoallw && random() % 3 == 0 && !topology.all;
   if (random() % 2 == 0) call.pairs %= 4;
+  call.in_place = topology.all && overwrites && random() % 2 == 0;
   // Each rank describes its buffers by types and displacements of its own.
   std::mt19937 own(call.seed + static_cast<unsigned>(rank));
   call.prepare(own);
@@ -329,7 +378,7 @@ void try_call(const Topology& topology, Function function, Form form, std::mt199
     if (wrong++ == 0)
       std::printf("rank %d: %s, form %d, on a %s is wrong\n", rank, names[function], form, topology.name.c_str());
   }
-  if (!library_works || topology.several) return;
+  if (!library_works || topology.several || call.in_place) return;
   again.make(form, true, false);
   if (again.recv.memory == expected) return;
   ++wrong;
@@ -358,6 +407,9 @@ int main(int argc, char** argv) {
         try_call(topology, static_cast<Function>(function), static_cast<Form>(form), random);
     }
     MPI_Comm_free(&topology.comm);
+    Topology all = all_ranks();
+    for (int form = 0; form < forms; ++form) try_call(all, alltoallw, static_cast<Form>(form), random);
+    MPI_Comm_free(&all.comm);
   }
   long all_wrong = 0;
   MPI_Allreduce(&wrong, &all_wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "circoll/mpi.hpp"
+#include "facts/called_collective.hpp"
 
 namespace circoll::mpi {
 
@@ -30,7 +31,16 @@ struct Call {
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
   MPI_Comm comm = MPI_COMM_NULL;
+  /// MPI_Alltoallw is an alltoallv whose blocks have a datatype each, in place of sendtype and recvtype. Displacements
+  /// are in bytes then.
+  const MPI_Datatype* sendtypes = nullptr;
+  const MPI_Datatype* recvtypes = nullptr;
+  bool has_types = false;  ///< it is such a call
 };
+
+[[nodiscard]] inline CalledCollective called(const Call& call) {
+  return call.has_types ? CalledCollective::alltoallw() : CalledCollective(call.collective);
+}
 
 /// The properties that two calls on one communicator share if they differ in the addresses of their buffers only.
 /// Special values in place of an address (MPI_IN_PLACE, MPI_BOTTOM), and equal buffers, make a difference. Calls with

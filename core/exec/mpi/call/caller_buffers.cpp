@@ -120,6 +120,26 @@ void CallerBuffers::read_side(CallerSide& side, const void* buffer, Count count,
   erroneous_ = erroneous_ || !side.info.valid || count < 0 || buffer == MPI_IN_PLACE;
 }
 
+void CallerBuffers::read_typed_side(CallerSide& side, const void* buffer, const CountArray& counts,
+                                    const CountArray& displs, const MPI_Datatype* types) {
+  read_side(side, buffer, 0, MPI_BYTE);
+  check_counts(counts, true);
+  erroneous_ = erroneous_ || !displs || types == nullptr;
+  if (erroneous_) return;
+  side.typed.reserve(static_cast<std::size_t>(size_));
+  side.bytes.reserve(static_cast<std::size_t>(size_));
+  for (Rank i = 0; i < size_; ++i) {
+    MPI_Datatype type = type_of_block(types, i, counts[i]);
+    const TypeInfo info = describe(type);
+    side.typed.push_back({type, info, counts[i]});
+    side.bytes.push_back(counts[i] * info.size_bytes);
+    side.info.dense = side.info.dense && (info.dense || side.bytes.back() == 0);
+    side.info.named = side.info.named && info.named;
+    erroneous_ = erroneous_ || !info.valid || (displs[i] == 0 && is_missing(buffer, side.bytes.back(), info));
+  }
+  side.counts = CountArray(side.bytes.data());
+}
+
 void CallerBuffers::read_movement() {
   const Collective c = call_.collective;
   if (c == Collective::bcast) {
@@ -172,14 +192,21 @@ void CallerBuffers::read_exchange() {
     check_counts(counts, true);
     erroneous_ = erroneous_ || !displs;
   };
-  read_side(recv_, call_.recvbuf, call_.recvcount, call_.recvtype);
-  set_blocks(recv_, call_.recvcounts, call_.recvdispls);
+  const auto read = [&](CallerSide& side, const void* buffer, Count count, MPI_Datatype type, const CountArray& counts,
+                        const CountArray& displs, const MPI_Datatype* types) {
+    if (call_.has_types) {
+      read_typed_side(side, buffer, counts, displs, types);
+    } else {
+      read_side(side, buffer, count, type);
+    }
+    set_blocks(side, call_.has_types ? side.counts : counts, displs);
+  };
+  read(recv_, call_.recvbuf, call_.recvcount, call_.recvtype, call_.recvcounts, call_.recvdispls, call_.recvtypes);
   if (in_place_) {
     send_ = recv_;
     send_.copied = true;
   } else {
-    read_side(send_, call_.sendbuf, call_.sendcount, call_.sendtype);
-    set_blocks(send_, call_.sendcounts, call_.senddispls);
+    read(send_, call_.sendbuf, call_.sendcount, call_.sendtype, call_.sendcounts, call_.senddispls, call_.sendtypes);
   }
   if (erroneous_) return;
   own_bytes_ = send_.total_bytes();
@@ -213,6 +240,7 @@ bool CallerBuffers::refuses_equal_buffers() const {
   if (!library::refuses_equal_blocks() || in_place_) return false;
   if (send_.buffer != recv_.buffer || send_.type != recv_.type) return false;
   if (own_bytes_ == 0) return false;
+  if (call_.has_types && call_.sendtypes != call_.recvtypes) return false;
   if (call_.collective == Collective::alltoallv) return call_.sendcounts.data() == call_.recvcounts.data();
   return send_.count == recv_.count;
 }

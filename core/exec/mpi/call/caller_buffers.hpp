@@ -43,6 +43,14 @@ struct CallerSide {
   CountArray counts{};  ///< instead of `count`
   CountArray displs{};
   bool copied = false;  ///< goes through staging memory even if it is dense
+  /// A block of alltoallw. `info` is that of bytes then, dense if all blocks are, and `counts` are `bytes`.
+  struct TypedBlock {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    TypeInfo info{};
+    Count count = 0;
+  };
+  std::vector<TypedBlock> typed{};
+  std::vector<Count> bytes{};
 
   [[nodiscard]] bool staged() const { return significant && (copied || !info.dense); }
   [[nodiscard]] Count bytes_of(Rank block) const { return elements_of(block) * info.size_bytes; }
@@ -51,6 +59,9 @@ struct CallerSide {
   /// Null, though there are elements in it.
   [[nodiscard]] bool missing() const;
   [[nodiscard]] char* block_begin(Rank block) const { return buffer + displs[block] * info.extent_bytes; }
+  [[nodiscard]] TypedBlock typed_block(Rank block) const {
+    return typed.empty() ? TypedBlock{type, info, elements_of(block)} : typed[static_cast<std::size_t>(block)];
+  }
 
   /// Between the buffer and its packed form.
   [[nodiscard]] int pack_to(std::byte* to) const;
@@ -68,6 +79,9 @@ struct CallerSide {
 class CallerBuffers {
  public:
   CallerBuffers(const Call& call, Rank rank, Rank size);
+  // A side may refer to the sizes of the other one's blocks.
+  CallerBuffers(const CallerBuffers&) = delete;
+  CallerBuffers& operator=(const CallerBuffers&) = delete;
 
   [[nodiscard]] const Call& call() const { return call_; }
   /// `call` has other addresses of buffers, of the same kind (CallShape). False: the call means something else now, and
@@ -159,6 +173,8 @@ class CallerBuffers {
   void read_movement();
   void read_exchange();
   void read_side(CallerSide& side, const void* buffer, Count count, MPI_Datatype type);
+  void read_typed_side(CallerSide& side, const void* buffer, const CountArray& counts, const CountArray& displs,
+                       const MPI_Datatype* types);
   void check_counts(const CountArray& counts, bool significant);
   /// True if the native collective refuses equal buffers at this rank. In an exchange these are the two buffers. In
   /// other collectives they are the side with one block, and this rank's block in the other buffer.

@@ -74,7 +74,8 @@ int CallerBuffers::pack_own_block(std::byte* recv_staging) const {
                 recv_staging + rank_ * packed_bytes(recv_.info, recv_.count));
   }
   for (Rank i = 0; i < rank_; ++i) recv_staging += packed_bytes(recv_.info, recv_.counts[i]);
-  return pack(recv_.block_begin(rank_), recv_.counts[rank_], recv_.type, recv_.info, recv_staging);
+  const CallerSide::TypedBlock own = recv_.typed_block(rank_);
+  return pack(recv_.block_begin(rank_), own.count, own.type, own.info, recv_staging);
 }
 
 int CallerBuffers::before(std::byte* send_staging, std::byte* recv_staging) const {
@@ -103,7 +104,10 @@ int CallerBuffers::after(std::byte* recv_staging, const Elements& elements) cons
   return recv_.unpack_from(recv_staging);
 }
 
-bool CallerSide::missing() const { return significant && is_missing(buffer, total_bytes(), info); }
+bool CallerSide::missing() const {
+  // Blocks with datatypes of their own were asked one by one.
+  return significant && typed.empty() && is_missing(buffer, total_bytes(), info);
+}
 
 Count CallerSide::total_bytes() const {
   if (!counts) return blocks * count * info.size_bytes;
@@ -115,7 +119,8 @@ Count CallerSide::total_bytes() const {
 int CallerSide::pack_to(std::byte* to) const {
   if (!counts) return pack(buffer, blocks * count, type, info, to);
   for (Rank i = 0; i < blocks; ++i) {
-    const int rc = pack(block_begin(i), counts[i], type, info, to);
+    const TypedBlock block = typed_block(i);
+    const int rc = pack(block_begin(i), block.count, block.type, block.info, to);
     if (rc != MPI_SUCCESS) return rc;
     to += packed_bytes(info, counts[i]);
   }
@@ -125,7 +130,8 @@ int CallerSide::pack_to(std::byte* to) const {
 int CallerSide::unpack_from(const std::byte* from) const {
   if (!counts) return unpack(from, buffer, blocks * count, type, info);
   for (Rank i = 0; i < blocks; ++i) {
-    const int rc = unpack(from, block_begin(i), counts[i], type, info);
+    const TypedBlock block = typed_block(i);
+    const int rc = unpack(from, block_begin(i), block.count, block.type, block.info);
     if (rc != MPI_SUCCESS) return rc;
     from += packed_bytes(info, counts[i]);
   }
@@ -181,15 +187,16 @@ int CallerBuffers::move_part(Rank block, Count bytes, std::byte* staged, bool ou
     return MPI_SUCCESS;
   }
   // The elements that the part touches, of which the first and the last may be cut.
-  const Count element = recv_.info.size_bytes;
+  const CallerSide::TypedBlock typed = recv_.typed_block(block);
+  const Count element = typed.info.size_bytes;
   const Count first = from / element;
   const Count elements = (from + bytes + element - 1) / element - first;
-  char* const at = begin + first * recv_.info.extent_bytes;
+  char* const at = begin + first * typed.info.extent_bytes;
   std::vector<std::byte> whole(static_cast<std::size_t>(elements * element));
-  if (const int rc = pack(at, elements, recv_.type, recv_.info, whole.data()); rc != MPI_SUCCESS) return rc;
+  if (const int rc = pack(at, elements, typed.type, typed.info, whole.data()); rc != MPI_SUCCESS) return rc;
   std::byte* const part = whole.data() + (from - first * element);
   std::memcpy(out ? part : staged, out ? staged : part, size);
-  return out ? unpack(whole.data(), at, elements, recv_.type, recv_.info) : MPI_SUCCESS;
+  return out ? unpack(whole.data(), at, elements, typed.type, typed.info) : MPI_SUCCESS;
 }
 
 int CallerBuffers::move_round(std::byte* staging, bool out) const {

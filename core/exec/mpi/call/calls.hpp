@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exec/mpi/call/call.hpp"
+#include "exec/mpi/call/neighbor_call.hpp"
 
 namespace circoll::mpi::calls {
 
@@ -157,6 +158,33 @@ inline Call bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MP
           .recvtype = datatype,
           .root = root,
           .comm = comm};
+}
+
+inline Call alltoallw(const void* sendbuf, const CountArray& sendcounts, const CountArray& sdispls,
+                      const MPI_Datatype* sendtypes, void* recvbuf, const CountArray& recvcounts,
+                      const CountArray& rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm) {
+  Call call =
+      alltoallv(sendbuf, sendcounts, sdispls, MPI_DATATYPE_NULL, recvbuf, recvcounts, rdispls, MPI_DATATYPE_NULL, comm);
+  call.sendtypes = sendtypes;
+  call.recvtypes = recvtypes;
+  call.has_types = true;
+  return call;
+}
+
+/// The call among neighbours that has the arguments of one among all ranks.
+inline NeighborCall among_neighbors(NeighborFunction function, const Call& c) {
+  return {.function = function,
+          .send = {.buffer = c.sendbuf,
+                   .count = c.sendcount,
+                   .type = c.sendtype,
+                   .counts = c.sendcounts,
+                   .displs = c.senddispls},
+          .recv = {.buffer = c.recvbuf,
+                   .count = c.recvcount,
+                   .type = c.recvtype,
+                   .counts = c.recvcounts,
+                   .displs = c.recvdispls},
+          .comm = c.comm};
 }
 
 inline Call barrier(MPI_Comm comm) { return {.collective = Collective::barrier, .comm = comm}; }

@@ -29,6 +29,12 @@ struct TypeInfo {
 /// Makes describe() say the same, id included, of a new handle of an equal datatype. After describe() of the first.
 void describe_as(MPI_Datatype type, const TypeInfo& info);
 
+/// The datatype of a block of `count` elements where each block has its own. Libraries read none where there are no
+/// elements.
+[[nodiscard]] inline MPI_Datatype type_of_block(const MPI_Datatype* types, Rank block, Count count) {
+  return count == 0 ? MPI_BYTE : types[block];
+}
+
 /// Bytes that `pack` writes.
 [[nodiscard]] inline Count packed_bytes(const TypeInfo& info, Count count) { return info.size_bytes * count; }
 

@@ -83,12 +83,28 @@ Contents received(const Call& call, Rank rank, Rank size) {
           .displs = call.recvdispls};
 }
 
+/// The same of the blocks of alltoallw.
+bool is_claimed(const void* buffer, const MPI_Datatype* types, const CountArray& counts, const CountArray& displs,
+                Rank size) {
+  if (types == nullptr || !counts || !displs) return false;
+  for (Rank i = 0; i < size; ++i) {
+    if (counts[i] > 0 &&
+        is_claimed({.buffer = as_base(buffer) + displs[i], .type = types[i], .count = counts[i]}, size))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool has_device_buffer(const Call& call, Rank rank, Rank size) {
   const CollectiveTraits& traits = traits_of(call.collective);
   if (!traits.moves_data || !device::runtimes().loaded()) return false;
   const bool in_place = call.sendbuf == MPI_IN_PLACE;
+  if (call.has_types) {
+    return (!in_place && is_claimed(call.sendbuf, call.sendtypes, call.sendcounts, call.senddispls, size)) ||
+           is_claimed(call.recvbuf, call.recvtypes, call.recvcounts, call.recvdispls, size);
+  }
   if (is_significant(traits.send, rank, call.root) && !in_place && is_claimed(sent(call, size), size)) return true;
   // In place the receive buffer has the contribution, also where nothing is received (exscan).
   const bool receives = is_significant(traits.recv, rank, call.root) || (in_place && !traits.rooted);

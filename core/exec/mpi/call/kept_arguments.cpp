@@ -80,8 +80,15 @@ KeptArguments::KeptArguments(const Call& call, Rank rank, Rank size) : call_(cal
   const bool user_operator = is_reducing(call.collective) && call.op != MPI_OP_NULL && !predefined_op(call.op);
   try {
     if (is_irregular(call.collective)) numbers_ = keep_arrays(call_, rank, size);
-    hold(&Call::sendtype, user_operator);
-    hold(&Call::recvtype, user_operator);
+    call_.sendtype = hold(call_.sendtype, user_operator);
+    call_.recvtype = hold(call_.recvtype, user_operator);
+    if (call.has_types) {
+      hold(&Call::sendtypes, call.sendcounts, size);
+      hold(&Call::recvtypes, call.recvcounts, size);
+      // Equal arrays stay equal, as those of counts do.
+      const bool equal = call.sendtypes == call.recvtypes && call.sendcounts.data() == call.recvcounts.data();
+      if (equal && call_.sendtypes != nullptr) call_.recvtypes = call_.sendtypes;
+    }
     if (user_operator) {
       HeldOperators& held = held_operators();  // free_op_later() then waits for the last release
       const std::lock_guard lock(held.mutex);
@@ -97,23 +104,35 @@ KeptArguments::KeptArguments(const Call& call, Rank rank, Rank size) : call_(cal
 KeptArguments::~KeptArguments() { release(); }
 
 /// Dense types are needed only to call a user's operator: all else is bytes.
-void KeptArguments::hold(MPI_Datatype Call::*type, bool user_operator) {
-  MPI_Datatype& handle = call_.*type;
-  if (handle == MPI_DATATYPE_NULL) return;
-  const TypeInfo info = describe(handle);
-  if (!info.valid || info.named || (info.dense && !user_operator)) return;
+MPI_Datatype KeptArguments::hold(MPI_Datatype type, bool user_operator) {
+  if (type == MPI_DATATYPE_NULL) return type;
+  const TypeInfo info = describe(type);
+  if (!info.valid || info.named || (info.dense && !user_operator)) return type;
   // Not MPI_Type_dup, which would run the program's copy callbacks. Made anew for each call: a handle that is kept with
   // the program's datatype would keep that one alive.
-  MPI_Datatype& made = types_[type == &Call::sendtype ? 0 : 1];
-  int rc = PMPI_Type_contiguous(1, handle, &made);
+  MPI_Datatype& made = made_.emplace_back(MPI_DATATYPE_NULL);
+  int rc = PMPI_Type_contiguous(1, type, &made);
   if (rc == MPI_SUCCESS) rc = PMPI_Type_commit(&made);
   if (rc != MPI_SUCCESS) throw Error(ErrorCode::transport, "a datatype could not be kept for a pending operation");
   describe_as(made, info);
-  handle = made;
+  return made;
+}
+
+void KeptArguments::hold(const MPI_Datatype* Call::*types, const CountArray& counts, Rank size) {
+  const MPI_Datatype* const given = call_.*types;
+  const bool sent = types == &Call::sendtypes;
+  call_.*types = nullptr;
+  if (given == nullptr || !counts || (sent && call_.sendbuf == MPI_IN_PLACE)) return;
+  std::vector<MPI_Datatype>& kept = blocks_[sent ? 0 : 1];
+  for (Rank i = 0; i < size; ++i) {
+    const bool same = i > 0 && counts[i] != 0 && counts[i - 1] != 0 && given[i] == given[i - 1];
+    kept.push_back(same ? kept.back() : hold(type_of_block(given, i, counts[i]), false));
+  }
+  call_.*types = kept.data();
 }
 
 void KeptArguments::release() noexcept {
-  for (MPI_Datatype& type : types_) {
+  for (MPI_Datatype& type : made_) {
     if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
   }
   if (op_ != MPI_OP_NULL) release_op(op_);

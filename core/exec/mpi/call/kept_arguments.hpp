@@ -32,13 +32,17 @@ class KeptArguments {
   [[nodiscard]] const Call& call() const { return call_; }
 
  private:
-  void hold(MPI_Datatype Call::*type, bool user_operator);
+  /// Returns a handle that stays valid as far as the call needs it.
+  [[nodiscard]] MPI_Datatype hold(MPI_Datatype type, bool user_operator);
+  /// Copies the datatypes of blocks, and holds them.
+  void hold(const MPI_Datatype* Call::*types, const CountArray& counts, Rank size);
   void release() noexcept;
 
   Call call_;
-  std::vector<Count> numbers_;                                               ///< copies of the arrays
-  MPI_Op op_ = MPI_OP_NULL;                                                  ///< held
-  std::array<MPI_Datatype, 2> types_{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};  ///< made, to be freed
+  std::vector<Count> numbers_;           ///< copies of the arrays
+  MPI_Op op_ = MPI_OP_NULL;              ///< held
+  std::vector<MPI_Datatype> made_;       ///< to be freed
+  std::vector<MPI_Datatype> blocks_[2];  ///< datatypes of the blocks of alltoallw, sent and received
 };
 
 }  // namespace circoll::mpi

@@ -77,6 +77,11 @@ class Forms {
              c.comm, tail...);
   }
   template <typename F, typename... Tail>
+  int arrays_and_types(F f, Tail... tail) const {
+    return f(c.sendbuf, n.sendcounts, n.senddispls, c.sendtypes, c.recvbuf, n.recvcounts, n.recvdispls, c.recvtypes,
+             c.comm, tail...);
+  }
+  template <typename F, typename... Tail>
   int buffer_and_root(F f, Tail... tail) const {
     return f(c.recvbuf, n.recvcount, c.recvtype, c.root, c.comm, tail...);
   }
@@ -90,25 +95,27 @@ class Forms {
   Width n;
 };
 
-/// Defines `name`, which calls the collective's function; FUNCTION makes its name from the two in the list. A barrier
-/// has no counts, and so no function with large ones.
-#define CIRCOLL_CLASSIC_CALLS(name, FUNCTION)                    \
-  template <typename... Tail>                                    \
-  int name(const Call& call, Tail... tail) {                     \
-    const Forms<ClassicNumbers> arguments(call);                 \
-    switch (call.collective) { CIRCOLL_MPI_FUNCTIONS(FUNCTION) } \
-    return MPI_ERR_INTERN;                                       \
+/// Defines `name`, which calls the collective's function; FUNCTION makes its name from the two in the list. `typed` is
+/// the alltoallw. A barrier has no counts, and so no function with large ones.
+#define CIRCOLL_CLASSIC_CALLS(name, FUNCTION, typed)                       \
+  template <typename... Tail>                                              \
+  int name(const Call& call, Tail... tail) {                               \
+    const Forms<ClassicNumbers> arguments(call);                           \
+    if (call.has_types) return arguments.arrays_and_types(typed, tail...); \
+    switch (call.collective) { CIRCOLL_MPI_FUNCTIONS(FUNCTION) }           \
+    return MPI_ERR_INTERN;                                                 \
   }
-#define CIRCOLL_LARGE_CALLS(name, FUNCTION)       \
-  template <typename... Tail>                     \
-  int name(const Call& call, Tail... tail) {      \
-    const Forms<LargeNumbers> arguments(call);    \
-    switch (call.collective) {                    \
-      CIRCOLL_MPI_FUNCTIONS_WITH_COUNTS(FUNCTION) \
-      case Collective::barrier:                   \
-        break;                                    \
-    }                                             \
-    return MPI_ERR_INTERN;                        \
+#define CIRCOLL_LARGE_CALLS(name, FUNCTION, typed)                         \
+  template <typename... Tail>                                              \
+  int name(const Call& call, Tail... tail) {                               \
+    const Forms<LargeNumbers> arguments(call);                             \
+    if (call.has_types) return arguments.arrays_and_types(typed, tail...); \
+    switch (call.collective) {                                             \
+      CIRCOLL_MPI_FUNCTIONS_WITH_COUNTS(FUNCTION)                          \
+      case Collective::barrier:                                            \
+        break;                                                             \
+    }                                                                      \
+    return MPI_ERR_INTERN;                                                 \
   }
 #define CIRCOLL_CASE(collective, form, function) \
   case Collective::collective:                   \
@@ -116,19 +123,19 @@ class Forms {
 
 #define CIRCOLL_BLOCKING(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_##Name)
 #define CIRCOLL_NONBLOCKING(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_I##lower)
-CIRCOLL_CLASSIC_CALLS(call_classic, CIRCOLL_BLOCKING)
-CIRCOLL_CLASSIC_CALLS(start_classic, CIRCOLL_NONBLOCKING)
+CIRCOLL_CLASSIC_CALLS(call_classic, CIRCOLL_BLOCKING, PMPI_Alltoallw)
+CIRCOLL_CLASSIC_CALLS(start_classic, CIRCOLL_NONBLOCKING, PMPI_Ialltoallw)
 #if CIRCOLL_HAS_PERSISTENT
 #define CIRCOLL_PERSISTENT(lower, Name, form) CIRCOLL_CASE(lower, form, CIRCOLL_INIT(P, Name))
-CIRCOLL_CLASSIC_CALLS(init_classic, CIRCOLL_PERSISTENT)
+CIRCOLL_CLASSIC_CALLS(init_classic, CIRCOLL_PERSISTENT, CIRCOLL_INIT(P, Alltoallw))
 #endif
 #if CIRCOLL_HAS_LARGE_COUNTS
 #define CIRCOLL_BLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_##Name##_c)
 #define CIRCOLL_NONBLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_I##lower##_c)
 #define CIRCOLL_PERSISTENT_C(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_##Name##_init_c)
-CIRCOLL_LARGE_CALLS(call_large, CIRCOLL_BLOCKING_C)
-CIRCOLL_LARGE_CALLS(start_large, CIRCOLL_NONBLOCKING_C)
-CIRCOLL_LARGE_CALLS(init_large, CIRCOLL_PERSISTENT_C)
+CIRCOLL_LARGE_CALLS(call_large, CIRCOLL_BLOCKING_C, PMPI_Alltoallw_c)
+CIRCOLL_LARGE_CALLS(start_large, CIRCOLL_NONBLOCKING_C, PMPI_Ialltoallw_c)
+CIRCOLL_LARGE_CALLS(init_large, CIRCOLL_PERSISTENT_C, PMPI_Alltoallw_init_c)
 #endif
 
 // Sources are compiled together.

@@ -85,22 +85,24 @@ int neighbor_blocks(MPI_Comm comm, bool sent) {
   return 0;
 }
 
-NeighborSide::NeighborSide(const NeighborArguments& arguments, const std::vector<std::size_t>& places, bool irregular)
-    : erroneous_(arguments.buffer == MPI_IN_PLACE || arguments.count < 0) {
-  if (places.empty()) return;
+void NeighborSide::read(const NeighborArguments& arguments, std::span<const NeighborEdge> edges, bool irregular) {
+  blocks_.clear();
+  types_.clear();
+  staged_ = false;
+  erroneous_ = arguments.buffer == MPI_IN_PLACE || arguments.count < 0;
+  if (edges.empty()) return;
   if (irregular && (!arguments.counts || !arguments.displs)) erroneous_ = true;
   if (arguments.types == nullptr) {
     read_type(arguments.type);
   } else {
-    // A library may ask for no type where there are no elements.
-    for (const std::size_t place : places) {
-      const bool none = arguments.counts && arguments.counts[static_cast<Rank>(place)] == 0;
-      read_type(none ? MPI_BYTE : arguments.types[place]);
+    for (const NeighborEdge& edge : edges) {
+      const auto place = static_cast<Rank>(edge.place);
+      read_type(type_of_block(arguments.types, place, arguments.counts ? arguments.counts[place] : arguments.count));
     }
   }
-  blocks_.reserve(places.size());
-  for (std::size_t i = 0; i < places.size() && !erroneous_; ++i) {
-    const auto place = static_cast<Rank>(places[i]);
+  blocks_.reserve(edges.size());
+  for (std::size_t i = 0; i < edges.size() && !erroneous_; ++i) {
+    const auto place = static_cast<Rank>(edges[i].place);
     const TypeInfo& info = info_of(i);
     const Count count = arguments.counts ? arguments.counts[place] : arguments.count;
     const Count displ = arguments.displs ? arguments.displs[place] : place * arguments.count;

@@ -3,9 +3,11 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +34,29 @@ struct NeighborCall {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
+/// The library's own function for a call, as `function(reason)` makes it. Refers to `function`. Returns an MPI error
+/// code.
+class NeighborNative {
+ public:
+  template <typename Function>
+  explicit NeighborNative(const Function& function)
+      : function_(&function),
+        call_([](const void* f, std::string_view reason) { return (*static_cast<const Function*>(f))(reason); }) {}
+  [[nodiscard]] int operator()(std::string_view reason) const { return call_(function_, reason); }
+
+ private:
+  const void* function_;
+  int (*call_)(const void*, std::string_view);
+};
+
+/// The arrays of the library's own call, of int, which it may read until its request is over.
+using NeighborArrays = std::array<std::vector<int>, 4>;
+/// The library's own function: blocking, nonblocking or persistent. Not for alltoallw. `arrays` get what the call has.
+/// Throws Error(unsupported) if a number does not fit into int.
+[[nodiscard]] int call_native(const NeighborCall& call, NeighborArrays& arrays);
+[[nodiscard]] int start_native(const NeighborCall& call, NeighborArrays& arrays, MPI_Request* request);
+[[nodiscard]] int init_native(const NeighborCall& call, NeighborArrays& arrays, MPI_Request* request);
+
 /// The edges of this rank in the topology of a communicator. Nothing if there is no topology, or if a rank's edges to
 /// itself do not fit together. Asks MPI, and does not wait for other ranks.
 [[nodiscard]] std::optional<Neighborhood> find_neighborhood(MPI_Comm comm, Rank rank, Rank size);
@@ -43,9 +68,9 @@ struct NeighborCall {
 /// goes through staging memory, where its packed blocks follow one another.
 class NeighborSide {
  public:
-  /// Reads what a call says about `places`, each the place of a block among the arguments. `irregular`: it must have
-  /// arrays of counts and displacements.
-  NeighborSide(const NeighborArguments& arguments, const std::vector<std::size_t>& places, bool irregular);
+  /// Reads what a call says about the blocks at the places of `edges`. `irregular`: it must have arrays of counts and
+  /// displacements. The memory for them serves the next call, too.
+  void read(const NeighborArguments& arguments, std::span<const NeighborEdge> edges, bool irregular);
 
   [[nodiscard]] bool erroneous() const { return erroneous_; }
   /// True if both describe blocks of the same sizes at the same displacements. The addresses of buffers may differ.

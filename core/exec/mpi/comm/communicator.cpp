@@ -102,33 +102,46 @@ MPI_Comm CommState::completions() {
   return completions_;
 }
 
-int CommState::make_carrier() {
+int CommState::make_private(MPI_Comm* made, int* answer, std::string_view* why_not) const {
   // The ranks must agree on both answers. Otherwise they would have different communicators.
-  const std::array<int, 2> answers{globals().private_comms < library::most_private_communicators ? 1 : 0,
-                                   device::expected_runtimes() != 0 ? 0 : 1};
+  const std::array<int, 2> answers{globals().private_comms < library::most_private_communicators ? 1 : 0, *answer};
   std::array<int, 2> of_all{};
+  *made = MPI_COMM_NULL;
   int rc =
       PMPI_Allreduce(answers.data(), of_all.data(), static_cast<int>(answers.size()), MPI_INT, MPI_MIN, user_comm_);
   if (rc != MPI_SUCCESS) return rc;
-  if (of_all[0] == 0) {
-    refuse("too many communicators are in use");
-    return MPI_SUCCESS;
-  }
-  expects_devices_ = of_all[1] == 0;
-  MPI_Comm made = MPI_COMM_NULL;
-  const int mine = private_duplicate(user_comm_, &made) == MPI_SUCCESS ? 1 : 0;
-  if (mine != 0) {
-    carrier_ = std::make_shared<Carrier>(made);
-    owns_carrier_ = true;
-    ++globals().private_comms;
-  }
+  *answer = of_all[1];
+  *why_not = "too many communicators are in use";
+  if (of_all[0] == 0) return MPI_SUCCESS;
+  MPI_Comm mine = MPI_COMM_NULL;
+  const int has_one = private_duplicate(user_comm_, &mine) == MPI_SUCCESS ? 1 : 0;
+  globals().private_comms += has_one;
   int all = 0;
-  rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, user_comm_);
+  rc = PMPI_Allreduce(&has_one, &all, 1, MPI_INT, MPI_MIN, user_comm_);
+  if (rc == MPI_SUCCESS && all != 0) *made = mine;
+  *why_not = "MPI could not make a private communicator";
+  if (*made == MPI_COMM_NULL && has_one != 0) free_private(&mine);
+  return rc;
+}
+
+void CommState::free_private(MPI_Comm* made) noexcept {
+  PMPI_Comm_free(made);
+  --globals().private_comms;
+}
+
+int CommState::make_carrier() {
+  int host_only = device::expected_runtimes() != 0 ? 0 : 1;
+  MPI_Comm made = MPI_COMM_NULL;
+  std::string_view why_not;
+  int rc = make_private(&made, &host_only, &why_not);
   if (rc != MPI_SUCCESS) return rc;
-  if (all == 0) {
-    refuse("MPI could not make a private communicator");
+  if (made == MPI_COMM_NULL) {
+    refuse(why_not);
     return MPI_SUCCESS;
   }
+  expects_devices_ = host_only == 0;
+  carrier_ = std::make_shared<Carrier>(made);
+  owns_carrier_ = true;
   // Nobody else uses this carrier, so all ranks take the same tags of it.
   range_.take(carrier_, TagLayout::context_units);
   range_.set_agreed();

@@ -27,8 +27,7 @@ namespace circoll::mpi {
 class Attachment {
  public:
   /// The places for attachments. A class that is attached says which is its own, as `slot`.
-  enum class Slot : std::uint8_t { calls, operations, learned, guard, neighborhood };
-  static constexpr std::size_t slots = 5;
+  enum class Slot : std::uint8_t { calls, operations, learned, guard, neighborhood, exchanges, count };
 
   Attachment() = default;
   virtual ~Attachment() = default;
@@ -111,6 +110,10 @@ class CommState {
   /// Makes a carrier of the communicator's own ranks, where MPI_COMM_WORLD shares none. Collective. Afterwards usable()
   /// says whether there is one. Returns an MPI error code.
   [[nodiscard]] int make_carrier();
+  /// Makes a private communicator of its ranks, on all of them or on none: MPI_COMM_NULL and a reason then. Collective.
+  /// `answer`: this rank's, and then the least of all ranks. Returns an MPI error code.
+  [[nodiscard]] int make_private(MPI_Comm* made, int* answer, std::string_view* why_not) const;
+  static void free_private(MPI_Comm* made) noexcept;
   /// True if calls may have memory of devices, so that the ranks must agree about each (docs/adr/0021). After
   /// has_carrier(); the same on all ranks.
   [[nodiscard]] bool expects_devices() const { return expects_devices_; }
@@ -257,7 +260,7 @@ class CommState {
   std::vector<std::uint64_t> unfinished_;  // ascending
   std::atomic<std::size_t> unfinished_count_{0};
   std::atomic<int> users_{1};  // the attribute, and operations
-  std::array<std::unique_ptr<Attachment>, Attachment::slots> attachments_;
+  std::array<std::unique_ptr<Attachment>, static_cast<std::size_t>(Attachment::Slot::count)> attachments_;
   CommState* next_released_ = nullptr;  ///< a list that needs no memory, as releasing must not fail
   std::list<CommState*>::iterator position_{};
 };

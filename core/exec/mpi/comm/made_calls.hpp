@@ -16,8 +16,9 @@ namespace circoll::mpi {
 /// The properties of a call that are equal on all ranks of a correct program.
 struct MadeCall {
   Collective collective = Collective::barrier;
-  bool blocking = true;
-  std::uint16_t op = 0;  ///< of a reduction: 1 + Op, or user_op (1 more if it commutes)
+  bool blocking : 1 = true;
+  bool has_types : 1 = false;  ///< MPI_Alltoallw, which is served as an alltoallv
+  std::uint16_t op = 0;        ///< of a reduction: 1 + Op, or user_op (1 more if it commutes)
   std::int32_t root = 0;
   Count bytes = -1;  ///< packed, of what all ranks know to be equal; -1: only pairs of ranks know amounts
 
@@ -38,7 +39,8 @@ struct MadeCall {
     return call;
   }
 };
-static_assert(sizeof(Collective) == 1 && offsetof(MadeCall, root) == 4 && offsetof(MadeCall, bytes) == 8);
+static_assert(sizeof(Collective) == 1 && offsetof(MadeCall, op) == 2 && offsetof(MadeCall, root) == 4 &&
+              offsetof(MadeCall, bytes) == 8);
 
 /// Calls are numbered from 1 on, in the order in which the program makes them. That order is the same on all ranks. One
 /// thread begins calls; any thread may end them, and look. Nothing here waits or locks.

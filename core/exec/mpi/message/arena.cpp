@@ -86,10 +86,10 @@ Abandoned& abandoned() {
   return *instance;
 }
 
-void Abandoned::add(std::vector<MPI_Request> requests, ArenaPool::Block block) noexcept {
+void Abandoned::add(std::vector<MPI_Request> requests, ArenaPool::Block block, Held held) noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    entries_.push_back({std::move(requests), block});
+    entries_.push_back({std::move(requests), block, held});
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -109,8 +109,9 @@ void Abandoned::collect() noexcept {
         PMPI_Testall(static_cast<int>(entry.requests.size()), entry.requests.data(), &completed, MPI_STATUSES_IGNORE);
     if (rc == MPI_SUCCESS && completed != 0) {
       arenas().release(entry.block);
+      if (entry.held.object != nullptr) entry.held.free(entry.held.object);
     } else if (rc == MPI_SUCCESS) {
-      add(std::move(entry.requests), entry.block);
+      add(std::move(entry.requests), entry.block, entry.held);
     }
   }
 }

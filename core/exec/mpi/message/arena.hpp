@@ -84,8 +84,14 @@ void free_bulk(std::byte* data, std::size_t bytes) noexcept;
 /// Requests of executions that ended with an error. Their memory stays reserved until they are complete. Thread-safe.
 class Abandoned {
  public:
-  /// Keeps the block until all requests are complete. If there is no memory for that, the block is lost.
-  void add(std::vector<MPI_Request> requests, ArenaPool::Block block) noexcept;
+  /// Memory of another kind than a block.
+  struct Held {
+    void* object = nullptr;
+    void (*free)(void* object) noexcept = nullptr;
+  };
+  /// Keeps the block, or an object, until all requests are complete. If there is no memory for that, it is lost.
+  void add(std::vector<MPI_Request> requests, ArenaPool::Block block) noexcept { add(std::move(requests), block, {}); }
+  void add(std::vector<MPI_Request> requests, Held held) noexcept { add(std::move(requests), {}, held); }
   /// Gives back the memory of those that are complete by now; asks MPI.
   void collect() noexcept;
   /// Frees the requests, at MPI_Finalize.
@@ -96,7 +102,10 @@ class Abandoned {
   struct Entry {
     std::vector<MPI_Request> requests;
     ArenaPool::Block block;
+    Held held;
   };
+  void add(std::vector<MPI_Request> requests, ArenaPool::Block block, Held held) noexcept;
+
   std::mutex mutex_;
   std::vector<Entry> entries_;
 };

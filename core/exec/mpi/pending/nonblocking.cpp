@@ -103,7 +103,7 @@ std::unique_ptr<NonblockingCall> make(const Call& call, CommState& state, const 
 
 /// `asked`: the collective that the program has called.
 CallResult start_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Request* request,
-                    const Observer& observer, Collective asked) {
+                    const Observer& observer, const CalledCollective& asked) {
   auto pending = make(call, state, choice, observer);
   pending->set_collective(asked);
   Operation& operation = pending->operation();
@@ -114,7 +114,7 @@ CallResult start_on(CommState& state, const Call& call, const InternedChoice& ch
   if (const int rc = state.begin_open(); rc != MPI_SUCCESS) return CallResult{.error = rc, .handled = true};
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return CallResult{.error = rc};
   operation.take_numbers();
-  CallResult outcome{.plan = operation.plan(), .bytes = operation.bytes()};
+  CallResult outcome{.by = keep_served(operation.plan()), .bytes = operation.bytes()};
   NonblockingCall::add(std::move(pending), request);
   return outcome;
 }
@@ -142,7 +142,7 @@ CallResult start(const Call& call, const InternedChoice& choice, MPI_Request* re
     if (const NativeCall* known = rewritten.known().native) {
       return native(rewritten.call(), request, known->reason, known->bytes);
     }
-    return start_on(*found.state, rewritten.call(), rewritten.choice(), request, observer, call.collective);
+    return start_on(*found.state, rewritten.call(), rewritten.choice(), request, observer, called(call));
   });
 }
 

@@ -3,10 +3,8 @@
 
 #include <mpi.h>
 
-#include <optional>
-
 #include "exec/mpi/serve/perform.hpp"
-#include "schedule/neighborhood.hpp"
+#include "facts/called_collective.hpp"
 
 namespace circoll::mpi {
 
@@ -14,11 +12,10 @@ namespace circoll::mpi {
 /// MPI, nor throw.
 struct Ended {
   CallResult outcome{};
-  Collective collective = Collective::barrier;
-  std::optional<NeighborFunction> neighbor{};  ///< it was among neighbours: outcome has no plan, but was served
-  Rank size = 1;                               ///< of the communicator
-  double begin_s = 0;                          ///< MPI_Wtime of the call or of MPI_Start
-  double inside_s = 0;                         ///< spent in it
+  CalledCollective collective{};
+  Rank size = 1;        ///< of the communicator
+  double begin_s = 0;   ///< MPI_Wtime of the call or of MPI_Start
+  double inside_s = 0;  ///< spent in it
   bool persistent = false;
   int thread = -1;  ///< of the caller, as the caller has said
 };
@@ -26,6 +23,9 @@ struct Observer {
   void (*on_ended)(const Ended&) noexcept = nullptr;  ///< nullptr: nobody
   int thread = -1;                                    ///< for Ended::thread
 };
+
+/// Why a persistent call is native where there are no tags for it.
+inline constexpr std::string_view too_many_requests = "too many persistent requests";
 
 /// Starts a call, whose request completes in all of MPI's ways to wait. For that, progress().poll() must be called
 /// again and again meanwhile. Native calls give the MPI library's own request. An error is returned, or comes with the

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,46 +14,13 @@
 #include "circoll/error.hpp"
 #include "circoll/mpi.hpp"
 #include "exec/mpi/call/kept_arguments.hpp"
-#include "exec/mpi/pending/pending_call.hpp"
-#include "exec/mpi/pending/progress.hpp"
+#include "exec/mpi/pending/neighbor_requests.hpp"
+#include "exec/mpi/pending/owned_work.hpp"
 #include "exec/mpi/serve/known_calls.hpp"
 #include "exec/mpi/serve/perform.hpp"
 
 namespace circoll::mpi {
 namespace {
-
-/// A served call. Its owner keeps it until it is over, and gets its error, for which no handler is called.
-class OwnedCall final : public PendingCall {
- public:
-  OwnedCall(const Call& call, CommState& state) : PendingCall(call, state, {}) { state.retain(); }
-  ~OwnedCall() override { comm_state().release(); }
-
-  /// Begins it, again if it is persistent and over.
-  void start() {
-    over_.store(false, std::memory_order_relaxed);
-    progress().add(*this);
-  }
-  [[nodiscard]] bool over() const { return over_.load(std::memory_order_acquire); }
-
-  [[nodiscard]] MPI_Request request() const override { return MPI_REQUEST_NULL; }
-  void finished() noexcept override { over_.store(true, std::memory_order_release); }
-
- private:
-  std::atomic<bool> over_{false};
-};
-
-/// The service of a nonblocking or persistent call: a call of ours, or the library's request.
-struct Service {
-  std::unique_ptr<OwnedCall> owned{};
-  MPI_Request native = MPI_REQUEST_NULL;
-  // The arrays of a native call, which the library may read until the request is over.
-  std::vector<Count> wide{};
-  std::vector<int> narrow{};
-};
-
-void throw_error(int error) {
-  if (error != MPI_SUCCESS) throw MpiError(error);
-}
 
 /// Keeps the arrays of a native call. They are of int if all numbers are, as nonblocking calls of some libraries need
 /// them. On an intercommunicator the blocks are those of the other group, except in reduce_scatter.
@@ -87,8 +54,8 @@ Service native(Call call, const InternedChoice& choice, RequestKind kind, std::s
 }
 
 Service serve_on(CommState& state, const Call& call, const InternedChoice& choice, RequestKind kind) {
-  Service service{.owned = std::make_unique<OwnedCall>(call, state)};
-  Operation& operation = service.owned->operation();
+  auto owned = std::make_unique<Owned<PendingCall>>(call, state);
+  Operation& operation = owned->operation();
   if (kind == RequestKind::persistent) {
     throw_error(find_service(operation, state, choice));
   } else {
@@ -101,12 +68,13 @@ Service serve_on(CommState& state, const Call& call, const InternedChoice& choic
     bool in_device = false;
     throw_error(find_device_memory(call, state, &in_device));
     if (in_device) return native(call, choice, kind, in_device_memory);
-    return operation.reserve_tags() ? std::move(service) : native(call, choice, kind, "too many persistent requests");
+    if (!operation.reserve_tags()) return native(call, choice, kind, too_many_requests);
+  } else {
+    throw_error(state.begin_open());
+    operation.take_numbers();
+    owned->start();
   }
-  throw_error(state.begin_open());
-  operation.take_numbers();
-  service.owned->start();
-  return service;
+  return {.owned = std::move(owned)};
 }
 
 Service serve(const Call& call, const InternedChoice& choice, RequestKind kind) {
@@ -126,15 +94,86 @@ Service serve(const Call& call, const InternedChoice& choice, RequestKind kind) 
   return serve_on(*found.state, rewritten.call(), rewritten.choice(), kind);
 }
 
-/// Waits until no nonblocking or persistent call is under way on a communicator.
-void finish_owned_calls(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL || progress().pending() == 0) return;
-  int error = MPI_SUCCESS;
-  const CommState* const state = CommState::of(comm, &error);
-  if (state == nullptr) return;
-  while (progress().has(*state)) {
-    if (progress().poll() == 0) sched_yield();
+// ---- among neighbours
+
+struct NeighborChoice {
+  const InternedChoice& interned;
+  bool by_name;  ///< "direct": an error if it cannot serve the call
+};
+
+NeighborChoice choice_for(NeighborFunction function, const Choice& choice) {
+  const std::string_view text = choice.text();
+  const bool native = text == "native", by_name = text == "direct";
+  if (choice.selection() != nullptr || (!text.empty() && text != "auto" && !native && !by_name)) {
+    throw Error(ErrorCode::unknown_name, "'" + (text.empty() ? choice.selection()->text() : std::string(text)) +
+                                             "' is no choice for " + std::string(to_string(function)) +
+                                             ", which has auto, direct and native");
   }
+  return {*intern(Collective::alltoall, native ? "native" : "auto"), by_name};
+}
+
+/// Throws Error(invalid_argument) if the arguments are wrong.
+void require_valid(const NeighborCall& call) {
+  require(call.comm != MPI_COMM_NULL, "the communicator is MPI_COMM_NULL");
+  const auto neighborhood = find_neighborhood(call.comm, rank_of(call.comm), size_of(call.comm));
+  require(neighborhood.has_value(), "the communicator has no topology, or one that contradicts itself");
+  NeighborSides sides;
+  sides.read(call, *neighborhood);
+  require(!sides.erroneous(*neighborhood, contract_of(call.function)),
+          "a count is negative, a buffer or an array is NULL, MPI_IN_PLACE is given, a datatype is none or not "
+          "committed, or a block of this rank to itself differs in size between the buffers");
+}
+
+/// The library's own call in place of ours, by `library()`, which returns an MPI error code.
+template <typename Library>
+int leave_to(const Library& library, const NeighborCall& call, bool by_name, std::string_view reason) {
+  require_valid(call);
+  if (by_name) throw Error(ErrorCode::unsupported, std::string(reason));
+  const ReturnedErrors returned(call.comm);
+  return library();
+}
+
+/// Prepares the first start. Returns why the library shall serve the call; empty if Circoll can.
+std::string_view prepare_start(CommState& state, NeighborOperation& operation, RequestKind kind) {
+  if (kind == RequestKind::persistent) {
+    throw_error(operation.reserve_tags());
+    if (!operation.has_tags()) return too_many_requests;
+    throw_error(operation.hold_types());
+  } else {
+    throw_error(prepare_to_start(state, operation));
+    operation.take_numbers();
+  }
+  return {};
+}
+
+Service serve(const NeighborCall& call, const Choice& choice, RequestKind kind) {
+  const NeighborChoice chosen = choice_for(call.function, choice);
+  const bool persistent = kind == RequestKind::persistent;
+  Service service;
+  const auto library = [&](std::string_view reason) {
+    const auto make = [&] {
+      return persistent ? init_native(call, service.of_neighbors, &service.native)
+                        : start_native(call, service.of_neighbors, &service.native);
+    };
+    return leave_to(make, call, chosen.by_name, reason);
+  };
+  const NeighborNative native(library);
+  const CallResult result =
+      serve_among_neighbors(call, chosen.interned, native, [&](CommState& state, NeighborState& kept) -> CallResult {
+        if (persistent) throw_error(make_ready(state));
+        std::string_view why = persistent ? why_not_ready(state) : why_not_started(state);
+        if (!why.empty()) return native_outcome(native(why), why);
+        CommState::bury_released();
+        const Schedule& schedule = kept.schedule(contract_of(call.function));
+        auto owned = std::make_unique<Owned<PendingNeighbor>>(call, state, schedule, kept.sides());
+        why = prepare_start(state, owned->operation(), kind);
+        if (!why.empty()) return native_outcome(native(why), why);
+        if (!persistent) owned->start();
+        service.owned = std::move(owned);
+        return {};
+      });
+  throw_error(result.error);
+  return service;
 }
 
 /// Polls of a waiting rank before it lets others run.
@@ -168,7 +207,7 @@ class MpiWork final : public Request::Work {
     int error = MPI_SUCCESS;
     if (service_.owned != nullptr) {
       if (!service_.owned->over()) return false;
-      error = service_.owned->operation().error();
+      error = service_.owned->error();
     } else {
       int ended = 0;
       error = PMPI_Test(&service_.native, &ended, MPI_STATUS_IGNORE);
@@ -198,16 +237,54 @@ class MpiWork final : public Request::Work {
 
 }  // namespace
 
+void finish_owned_calls(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || progress().pending() == 0) return;
+  int error = MPI_SUCCESS;
+  const CommState* const state = CommState::of(comm, &error);
+  if (state == nullptr) return;
+  while (progress().has(*state)) {
+    if (progress().poll() == 0) sched_yield();
+  }
+}
+
+Request request_of(Service service, RequestKind kind, CallersOperator op) {
+  try {
+    return Request(std::make_unique<MpiWork>(std::move(op), std::move(service), kind));
+  } catch (const std::bad_alloc&) {
+    // A call that has begun uses the service.
+    const bool begun = kind == RequestKind::nonblocking;
+    while (begun && service.owned != nullptr && !service.owned->over()) {
+      if (progress().poll() == 0) sched_yield();
+    }
+    if (begun && service.native != MPI_REQUEST_NULL) PMPI_Wait(&service.native, MPI_STATUS_IGNORE);
+    throw;
+  }
+}
+
 void execute_owned(const Call& call, const InternedChoice& choice) {
   finish_owned_calls(call.comm);
   throw_error(perform(call, choice, Unserved::refuse).error);
 }
 
+void execute_owned(const NeighborCall& call, const Choice& choice) {
+  finish_owned_calls(call.comm);
+  const NeighborChoice chosen = choice_for(call.function, choice);
+  NeighborArrays arrays;
+  const auto library = [&](std::string_view reason) {
+    return leave_to([&] { return call_native(call, arrays); }, call, chosen.by_name, reason);
+  };
+  throw_error(perform(call, chosen.interned, NeighborNative(library), false).error);
+}
+
+Request make_request(const NeighborCall& call, const Choice& choice, RequestKind kind) {
+  if (kind == RequestKind::persistent) finish_owned_calls(call.comm);
+  return request_of(serve(call, choice, kind), kind);
+}
+
 Request make_request(const Call& call, const Choice& choice, RequestKind kind, CallersOperator op) {
   const InternedChoice& interned = *intern(call.collective, choice);
   if (kind == RequestKind::persistent) finish_owned_calls(call.comm);  // waits for the other ranks, as a blocking call
-  Service service = serve(call, interned, kind);
-  return Request(std::make_unique<MpiWork>(std::move(op), std::move(service), kind));
+  return request_of(serve(call, interned, kind), kind, std::move(op));
 }
 
 }  // namespace circoll::mpi

@@ -6,6 +6,7 @@
 
 #include "circoll/mpi.hpp"
 #include "exec/mpi/call/call.hpp"
+#include "exec/mpi/call/neighbor_call.hpp"
 #include "exec/mpi/pending/callers_operator.hpp"
 #include "exec/mpi/serve/bound_plan.hpp"
 
@@ -14,6 +15,8 @@ namespace circoll::mpi {
 /// Executes a blocking call, after those that are under way on its communicator. Throws as perform() does with
 /// Unserved::refuse, and MpiError.
 void execute_owned(const Call& call, const InternedChoice& choice);
+/// The same among neighbours, by "auto", "direct" or "native".
+void execute_owned(const NeighborCall& call, const Choice& choice);
 
 /// The kinds of calls that have a Request.
 enum class RequestKind { nonblocking, persistent };
@@ -23,5 +26,6 @@ enum class RequestKind { nonblocking, persistent };
 /// and MpiError.
 [[nodiscard]] Request make_request(const Call& call, const Choice& choice, RequestKind kind,
                                    CallersOperator op = CallersOperator(nullptr));
+[[nodiscard]] Request make_request(const NeighborCall& call, const Choice& choice, RequestKind kind);
 
 }  // namespace circoll::mpi

@@ -26,7 +26,7 @@ void PendingWork::notify_observer() noexcept {
   ended_.size = state_.size();
   ended_.thread = observer_.thread;
   observer_.on_ended(ended_);
-  ended_.outcome.plan.reset();
+  ended_.outcome.by.reset();
 }
 
 int PendingWork::call_errhandler() noexcept {
@@ -41,12 +41,12 @@ PendingCall::PendingCall(const Call& call, CommState& state, const Observer& obs
 void PendingCall::describe(Ended& ended) noexcept {
   ended.collective = asked_;
   ended.outcome =
-      CallResult{.plan = operation_.plan(), .reason = operation_.plan()->why(), .bytes = operation_.bytes()};
+      CallResult{.by = keep_served(operation_.plan()), .reason = operation_.plan()->why(), .bytes = operation_.bytes()};
 }
 
 void PendingNeighbor::describe(Ended& ended) noexcept {
-  ended.neighbor = operation_.function();
-  ended.outcome = CallResult{.reason = why_neighbor_direct, .bytes = operation_.bytes()};
+  ended.collective = operation_.function();
+  ended.outcome = served_directly(operation_);
 }
 
 CompletionMessage::CompletionMessage(MPI_Comm comm) : comm_(comm), tag_(next_tag()) {}

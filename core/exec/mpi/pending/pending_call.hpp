@@ -59,7 +59,7 @@ class PendingCall : public PendingWork {
     return operation_.again(call, CallShape(call), choice);
   }
   /// The collective that the program has called, for the observer.
-  void set_collective(Collective asked) { asked_ = asked; }
+  void set_collective(const CalledCollective& asked) { asked_ = asked; }
   [[nodiscard]] Operation& operation() override { return operation_; }
 
  protected:
@@ -69,7 +69,7 @@ class PendingCall : public PendingWork {
   KeptArguments held_;
   std::vector<Count> counts_;
   Operation operation_;
-  Collective asked_ = Collective::barrier;
+  CalledCollective asked_{};
 };
 
 /// A collective among neighbours.

@@ -140,7 +140,7 @@ CallResult native(const Call& call, MPI_Info info, MPI_Request* request, std::st
 
 /// `asked`: the collective that the program has called.
 CallResult init_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Info info,
-                   MPI_Request* request, const Observer& observer, Collective asked) {
+                   MPI_Request* request, const Observer& observer, const CalledCollective& asked) {
   auto made = std::make_unique<Persistent<PendingCall>>(call, state, observer);
   made->set_collective(asked);
   Operation& operation = made->operation();
@@ -153,9 +153,9 @@ CallResult init_on(CommState& state, const Call& call, const InternedChoice& cho
     return CallResult{.error = rc, .handled = true};
   }
   if (in_device) return native(call, info, request, in_device_memory, operation.bytes());
-  if (!operation.reserve_tags()) return native(call, info, request, "too many persistent requests", operation.bytes());
+  if (!operation.reserve_tags()) return native(call, info, request, too_many_requests, operation.bytes());
   if (const int rc = enter(std::move(made), request); rc != MPI_SUCCESS) return CallResult{.error = rc};
-  return CallResult{.plan = operation.plan(), .bytes = operation.bytes()};
+  return CallResult{.by = keep_served(operation.plan()), .bytes = operation.bytes()};
 }
 
 }  // namespace
@@ -173,31 +173,27 @@ CallResult init(const Call& call, const InternedChoice& choice, MPI_Info info, M
     if (const NativeCall* known = rewritten.known().native) {
       return native(rewritten.call(), info, request, known->reason, known->bytes);
     }
-    return init_on(*found.state, rewritten.call(), rewritten.choice(), info, request, observer, call.collective);
+    return init_on(*found.state, rewritten.call(), rewritten.choice(), info, request, observer, called(call));
   });
 }
 
-NeighborResult init(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
-                    MPI_Request* request, const Observer& observer) {
-  FoundNeighbors found = find_neighbors(call, choice);
-  if (found.error != MPI_SUCCESS) return {.error = found.error, .handled = true};
-  if (!found.native_reason.empty()) return left_to_library(native, found.native_reason);
-  CommState::bury_released();
-  if (self_communicator() == MPI_COMM_NULL)
-    throw Error(ErrorCode::transport, "MPI could not make a private communicator");
-  CommState& state = *found.state;
-  return with_memory(state, [&]() -> NeighborResult {
+CallResult init(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
+                MPI_Request* request, const Observer& observer) {
+  return serve_among_neighbors(call, choice, native, [&](CommState& state, NeighborState& kept) -> CallResult {
+    CommState::bury_released();
+    if (self_communicator() == MPI_COMM_NULL)
+      throw Error(ErrorCode::transport, "MPI could not make a private communicator");
     if (const int rc = make_ready(state); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-    if (const std::string_view why = why_not_ready(state); !why.empty()) return left_to_library(native, why);
-    const Schedule& schedule = state.attached<NeighborState>().schedule(contract_of(call.function));
-    auto made = std::make_unique<Persistent<PendingNeighbor>>(call, state, schedule, *std::move(found.sides), observer);
+    if (const std::string_view why = why_not_ready(state); !why.empty()) return native_outcome(native(why), why);
+    const Schedule& schedule = kept.schedule(contract_of(call.function));
+    auto made = std::make_unique<Persistent<PendingNeighbor>>(call, state, schedule, kept.sides(), observer);
     NeighborOperation& operation = made->operation();
     if (const int rc = operation.reserve_tags(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-    if (!operation.has_tags()) return left_to_library(native, "too many persistent requests");
+    if (!operation.has_tags()) return native_outcome(native(too_many_requests), too_many_requests);
     if (const int rc = operation.hold_types(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-    const Count bytes = operation.bytes();
+    CallResult result = served_directly(operation);
     if (const int rc = enter(std::move(made), request); rc != MPI_SUCCESS) return {.error = rc};
-    return {.served = true, .reason = why_neighbor_direct, .bytes = bytes};
+    return result;
   });
 }
 

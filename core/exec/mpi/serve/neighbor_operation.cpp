@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,19 +14,6 @@
 
 namespace circoll::mpi {
 namespace {
-
-std::vector<std::size_t> places_of(const std::vector<NeighborEdge>& edges) {
-  std::vector<std::size_t> places;
-  places.reserve(edges.size());
-  for (const NeighborEdge& edge : edges) places.push_back(edge.place);
-  return places;
-}
-
-std::vector<std::size_t> sent_places(const NeighborCall& call, const Neighborhood& neighborhood) {
-  const NeighborContract contract = contract_of(call.function);
-  if (contract == NeighborContract::alltoall) return places_of(neighborhood.out);
-  return std::vector<std::size_t>(blocks_sent(neighborhood, contract), 0);
-}
 
 Plan plan_of(const Schedule& schedule, const NeighborSides& sides) {
   std::vector<Count> counts;
@@ -39,10 +27,15 @@ Plan plan_of(const Schedule& schedule, const NeighborSides& sides) {
 
 }  // namespace
 
-NeighborSides::NeighborSides(const NeighborCall& call, const Neighborhood& neighborhood)
-    : send(call.send, sent_places(call, neighborhood), call.function >= NeighborFunction::alltoallv),
-      recv(call.recv, places_of(neighborhood.in),
-           call.function != NeighborFunction::allgather && call.function != NeighborFunction::alltoall) {}
+void NeighborSides::read(const NeighborCall& call, const Neighborhood& neighborhood) {
+  const NeighborFunction function = call.function;
+  const bool gathers = contract_of(function) == NeighborContract::allgather;
+  static constexpr std::array own_block{NeighborEdge{.place = 0}};
+  const std::span<const NeighborEdge> out = neighborhood.out;
+  send.read(call.send, !gathers || out.empty() ? out : own_block, function >= NeighborFunction::alltoallv);
+  recv.read(call.recv, neighborhood.in,
+            function != NeighborFunction::allgather && function != NeighborFunction::alltoall);
+}
 
 bool NeighborSides::erroneous(const Neighborhood& neighborhood, NeighborContract contract) const {
   if (send.erroneous() || recv.erroneous()) return true;

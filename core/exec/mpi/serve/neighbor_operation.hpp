@@ -19,15 +19,15 @@ namespace circoll::mpi {
 
 /// The two buffers of a call, as this rank's edges divide them.
 struct NeighborSides {
-  NeighborSides(const NeighborCall& call, const Neighborhood& neighborhood);
+  void read(const NeighborCall& call, const Neighborhood& neighborhood);
 
   /// The arguments are wrong: the native collective shall say how.
   [[nodiscard]] bool erroneous(const Neighborhood& neighborhood, NeighborContract contract) const;
   [[nodiscard]] bool same_blocks(const NeighborSides& other) const {
     return send.same_blocks(other.send) && recv.same_blocks(other.recv);
   }
-  NeighborSide send;
-  NeighborSide recv;
+  NeighborSide send{};
+  NeighborSide recv{};
 };
 
 /// Can be started again when it is over, also with other buffers.

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "circoll/algorithm.hpp"
 #include "exec/mpi/call/neighbor_call.hpp"
@@ -22,41 +21,20 @@ namespace circoll::mpi {
 /// Why it serves a call.
 inline constexpr std::string_view why_neighbor_direct = "each rank sends straight to its neighbours";
 
-/// The library's own function for a call. Refers to `function`, and returns an MPI error code.
-class NeighborNative {
- public:
-  template <typename Function>
-  explicit NeighborNative(const Function& function)
-      : function_(&function), call_([](const void* f) { return (*static_cast<const Function*>(f))(); }) {}
-  [[nodiscard]] int operator()() const { return call_(function_); }
-
- private:
-  const void* function_;
-  int (*call_)(const void*);
-};
-
-/// The result of a call.
-struct NeighborResult {
-  int error = MPI_SUCCESS;
-  bool served = false;
-  std::string_view reason{};  ///< why native, or why served
-  Count bytes = 0;            ///< packed, of all that this rank sends; 0 of a native call
-  double waited_s = 0;        ///< of a blocking call, if `timed`: while its messages were under way
-  bool handled = false;       ///< the error handler has been called already, if there was an error
-};
-[[nodiscard]] NeighborResult left_to_library(const NeighborNative& native, std::string_view reason);
-
 /// The memory of a communicator with a topology: its graph, the schedules of it, and operations of blocking calls.
 class NeighborState final : public Attachment {
  public:
   static constexpr Slot slot = Slot::neighborhood;
 
-  /// The graph; nullptr if there is none. Asks MPI once.
-  [[nodiscard]] const Neighborhood* find(const CommState& state);
-  /// After find(). Built once for each contract.
+  /// Reads a call. Returns why it is native; empty: sides() has its blocks. Only values that are equal on all ranks
+  /// decide that, and erroneous arguments. Asks MPI for the graph once, and does not wait for other ranks.
+  [[nodiscard]] std::string_view read(const NeighborCall& call, CommState& state);
+  [[nodiscard]] const NeighborSides& sides() const { return sides_; }
+  /// After read(). Built once for each contract.
   [[nodiscard]] const Schedule& schedule(NeighborContract contract);
-  /// An operation for a blocking call. One that has served a call of the same blocks is used again.
-  [[nodiscard]] NeighborOperation& operation(const NeighborCall& call, CommState& state, NeighborSides sides);
+  /// An operation for the blocking call that read() has read. One that has served a call of the same blocks is used
+  /// again.
+  [[nodiscard]] NeighborOperation& operation(const NeighborCall& call, CommState& state);
   void clear() noexcept override {
     for (auto& kept : kept_) kept.reset();
   }
@@ -64,22 +42,30 @@ class NeighborState final : public Attachment {
  private:
   bool asked_ = false;
   std::optional<Neighborhood> neighborhood_;
+  NeighborSides sides_;  ///< of the last call; its memory serves the next one
   std::array<std::optional<Schedule>, 2> schedules_;
   std::array<std::unique_ptr<NeighborOperation>, 8> kept_;
   std::size_t next_ = 0;
 };
 
-/// The facts that a call needs before it can begin.
-struct FoundNeighbors {
-  CommState* state = nullptr;
-  const Neighborhood* neighborhood = nullptr;
-  std::optional<NeighborSides> sides{};
-  int error = MPI_SUCCESS;           ///< of MPI's functions, which have called the error handler
-  std::string_view native_reason{};  ///< empty: Circoll serves the call
-};
-/// Only values that are equal on all ranks decide whether a call is native, and erroneous arguments. Does not wait for
-/// other ranks.
-[[nodiscard]] FoundNeighbors find_neighbors(const NeighborCall& call, const InternedChoice& choice);
+/// The communicator of a call, as find_communicator() has it.
+[[nodiscard]] FoundCommunicator find_communicator(const NeighborCall& call, const InternedChoice& choice);
+
+/// Serves a call by `serve(state, kept)`, which returns a CallResult, unless the call is native. A native choice leaves
+/// it to the library, and every other one serves it. Passes on Error and std::bad_alloc.
+template <typename Serve>
+[[nodiscard]] CallResult serve_among_neighbors(const NeighborCall& call, const InternedChoice& choice,
+                                               const NeighborNative& native, const Serve& serve) {
+  const FoundCommunicator found = find_communicator(call, choice);
+  if (found.error != MPI_SUCCESS) return {.error = found.error, .handled = true};
+  if (!found.native_reason.empty()) return native_outcome(native(found.native_reason), found.native_reason);
+  CommState& state = *found.state;
+  return with_memory(state, [&] {
+    NeighborState& kept = state.attached<NeighborState>();
+    const std::string_view why = kept.read(call, state);
+    return why.empty() ? serve(state, kept) : native_outcome(native(why), why);
+  });
+}
 
 /// Makes what the messages of a communicator need. It waits for the other ranks the first time. Returns an MPI error
 /// code; afterwards state.usable() says whether calls can be served.
@@ -87,9 +73,13 @@ struct FoundNeighbors {
 /// After make_ready(): why calls of this communicator are native; empty: they need not be. The same on all ranks.
 [[nodiscard]] std::string_view why_not_ready(const CommState& state);
 
-/// Executes a blocking call. A choice that is native leaves it to the library, and every other one serves it. Throws
-/// Error and std::bad_alloc.
-[[nodiscard]] NeighborResult perform(const NeighborCall& call, const InternedChoice& choice,
-                                     const NeighborNative& native, bool timed);
+/// The outcome of a call that was served.
+[[nodiscard]] inline CallResult served_directly(const NeighborOperation& operation, int error = MPI_SUCCESS) {
+  return {.error = error, .by = refer_to(neighbor_direct()), .reason = why_neighbor_direct, .bytes = operation.bytes()};
+}
+
+/// Executes a blocking call. Throws Error and std::bad_alloc.
+[[nodiscard]] CallResult perform(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native,
+                                 bool timed);
 
 }  // namespace circoll::mpi

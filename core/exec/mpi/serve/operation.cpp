@@ -45,7 +45,8 @@ bool Operation::prepare(const InternedChoice& choice) {
 
 MadeCall Operation::made_call() const {
   const Collective c = call_.collective;
-  MadeCall made{.collective = c, .root = is_rooted(c) ? call_.root : 0, .bytes = user_.own_bytes()};
+  MadeCall made{
+      .collective = c, .has_types = call_.has_types, .root = is_rooted(c) ? call_.root : 0, .bytes = user_.own_bytes()};
   if (is_reducing(c)) {
     const auto op = predefined_op(call_.op);
     made.op = static_cast<std::uint16_t>(op ? 1 + static_cast<int>(*op)

@@ -55,8 +55,7 @@ CallResult erroneous_call(const Call& call, Unserved unserved, std::string_view 
 CallResult outcome_of(const Operation& operation, int error, bool keeps) {
   const std::shared_ptr<BoundPlan>& plan = operation.plan();
   return CallResult{.error = error,
-                    .plan = keeps ? std::shared_ptr<const BoundPlan>(std::shared_ptr<void>(), plan.get())
-                                  : std::shared_ptr<const BoundPlan>(plan),
+                    .by = keeps ? refer_to(plan->selection()) : keep_served(plan),
                     .reason = plan->why(),
                     .bytes = operation.bytes()};
 }

@@ -15,16 +15,24 @@ namespace circoll::mpi {
 
 /// The result of a call.
 struct CallResult {
-  int error = MPI_SUCCESS;                  ///< MPI error code; no error handler has been called for it
-  std::shared_ptr<const BoundPlan> plan{};  ///< what served it; none: the native collective
-  std::string_view reason{};                ///< why native, or why this algorithm. Valid until the next call
-  Count bytes = 0;       ///< this rank's contribution or block (packed), the root's where it has none
-  double waited_s = 0;   ///< of a blocking call, if `timed`: while its messages were under way
-  bool handled = false;  ///< native: the error handler has been called already, if there was an error
+  int error = MPI_SUCCESS;                ///< MPI error code; no error handler has been called for it
+  std::shared_ptr<const Selection> by{};  ///< what served it; none: the native collective
+  std::string_view reason{};              ///< why native, or why this algorithm. Valid until the next call
+  Count bytes = 0;                        ///< this rank's contribution or block (packed), the root's where it has none
+  double waited_s = 0;                    ///< of a blocking call, if `timed`: while its messages were under way
+  bool handled = false;                   ///< native: the error handler has been called already, if there was an error
 
-  /// nullptr: the native collective. Lives as long as `plan`.
-  [[nodiscard]] const Selection* served() const { return plan ? &plan->selection() : nullptr; }
+  /// nullptr: the native collective. Lives as long as `by`.
+  [[nodiscard]] const Selection* served() const { return by.get(); }
 };
+
+/// For CallResult::by: an algorithm that lives longer than the result, and that of a plan, which it keeps.
+[[nodiscard]] inline std::shared_ptr<const Selection> refer_to(const Selection& selection) {
+  return {std::shared_ptr<void>(), &selection};
+}
+[[nodiscard]] inline std::shared_ptr<const Selection> keep_served(const std::shared_ptr<BoundPlan>& plan) {
+  return {plan, &plan->selection()};
+}
 
 /// The outcome of a native call that returned `error`. If it failed, its error handler may have freed the communicator,
 /// and the plan with the reason.
