@@ -28,6 +28,13 @@ class Folding {
       : levels_(floor_log2(p)), power_(Rank{1} << levels_), pairs_(p - power_) {
     if (wanted < 2 * pairs_ && wanted % 2 == 1) swapped_ = wanted / 2;
   }
+  /// The same for `places` in place of p', no power of two. Precondition: p/2 <= places <= p.
+  [[nodiscard]] static constexpr Folding onto(Rank p, Rank places) {
+    Folding folding(places);
+    folding.power_ = places;
+    folding.pairs_ = p - places;
+    return folding;
+  }
 
   [[nodiscard]] constexpr int levels() const { return levels_; }  ///< log2 p'
   [[nodiscard]] constexpr Rank power() const { return power_; }   ///< p'

@@ -162,8 +162,9 @@ TEST(Msccl, RoundTripsEveryAlgorithm) {
           EXPECT_EQ(verdict.counted.received, original.counted.received) << what;
           EXPECT_EQ(verdict.counted.reduced, original.counted.reduced) << what;
           EXPECT_EQ(verdict.reductions, original.reductions) << what;
-          // A greedy search finds the rounds.
-          EXPECT_LE(verdict.counted.rounds, original.counted.rounds + 1) << what;
+          // A greedy search finds the rounds. With a radix some ranks wait while groups exchange several messages.
+          const std::int64_t more = algorithm->param("radix") != nullptr ? 3 : 1;
+          EXPECT_LE(verdict.counted.rounds, original.counted.rounds + more) << what;
           EXPECT_EQ(read.ranks[0].id, ranks[0].id);
           EXPECT_EQ(read.ranks[0].shape.in_place, in_place);
           ++seen;
