@@ -64,7 +64,7 @@ std::set<const Algorithm*> taken() {
       for (const Rank p : {2, 3, 4, 5, 6, 7, 8, 11, 12, 16, 24, 33, 36, 64, 100, 1000}) {
         for (const CallFacts& facts : calls(collective, p, bytes)) decide(facts);
       }
-      for (const auto& [p, cores] : {std::pair<Rank, Rank>{12, 6}, {40, 8}, {64, 16}, {80, 16}}) {
+      for (const auto& [p, cores] : {std::pair<Rank, Rank>{12, 6}, {33, 4}, {40, 8}, {64, 16}, {80, 16}}) {
         for (CallFacts facts : calls(collective, p, bytes)) {
           facts.cores = cores;
           decide(facts);
