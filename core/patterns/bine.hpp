@@ -23,9 +23,9 @@ namespace circoll::patterns {
   return mod(rank % 2 == 0 ? rank + bine_distance(t) : rank - bine_distance(t), p);
 }
 
-/// Bine's tree for any p. A row of ranks is halved: the holder of the data keeps the larger half, and a rank of the
-/// other half gets the data. Halves mirror one another. Both ranks are about a third of the row away from each other,
-/// where those of a binomial tree are half of it away. For a power of two it is the tree of the source.
+/// Bine's tree for any p. An interval of ranks is halved: the holder of the data keeps the larger half, and a rank of
+/// the other half gets the data. Halves mirror one another. The two ranks are about a third of the interval apart, and
+/// those of a binomial tree are half of it apart. For a power of two it is the tree of the source.
 class BineTree {
  public:
   /// A round of one rank: the parent gives the child the data. The `ranks` ranks from `first` on will get it. All are
@@ -40,24 +40,24 @@ class BineTree {
   /// The tree of p ranks, seen from the one that is `v` ranks after the root, 0 <= v < p. O(log^2 p)
   BineTree(Rank p, Rank v) {
     bool mirrored = p > 1 && ceil_log2(p) % 2 == 0;
-    row_ = {.first = mirrored ? offset(p) - (p - 1) : -offset(p), .ranks = p};
-    v_ = v < p + row_.first ? v : v - p;
-    Edge row = row_;
+    interval_ = {.first = mirrored ? offset(p) - (p - 1) : -offset(p), .ranks = p};
+    v_ = v < p + interval_.first ? v : v - p;
+    Edge interval = interval_;
     for (int round = ceil_log2(p); round > 0; --round) {
-      const Rank kept = (row.ranks + 1) / 2;
-      const Rank given = row.ranks - kept;
-      const Rank first = mirrored ? row.first : row.first + kept;
+      const Rank kept = (interval.ranks + 1) / 2;
+      const Rank given = interval.ranks - kept;
+      const Rank first = mirrored ? interval.first : interval.first + kept;
       const Rank child = mirrored ? first + given - 1 - offset(given) : first + offset(given);
-      const bool takes_part = given > 0 && (v_ == row.parent || v_ == child);
-      rounds_.push_back(takes_part ? Edge{row.parent, child, first, given} : Edge{});
+      const bool takes_part = given > 0 && (v_ == interval.parent || v_ == child);
+      rounds_.push_back(takes_part ? Edge{interval.parent, child, first, given} : Edge{});
       if (given > 0 && v_ >= first && v_ < first + given) {
-        row = {.parent = child, .first = first, .ranks = given};
+        interval = {.parent = child, .first = first, .ranks = given};
       } else {
-        if (mirrored) row.first += given;
-        row.ranks = kept;
+        if (mirrored) interval.first += given;
+        interval.ranks = kept;
         mirrored = !mirrored;
       }
-      if (takes_part && v_ == child) row_ = {.first = first, .ranks = given};
+      if (takes_part && v_ == child) interval_ = {.first = first, .ranks = given};
     }
   }
 
@@ -66,9 +66,9 @@ class BineTree {
   /// The rounds from the root on: ceil(log2 p) of them.
   [[nodiscard]] const std::vector<Edge>& rounds() const { return rounds_; }
   /// The ranks of this rank's subtree: Edge::first and Edge::ranks.
-  [[nodiscard]] const Edge& subtree() const { return row_; }
+  [[nodiscard]] const Edge& subtree() const { return interval_; }
 
-  /// Ranks between an end of a row of n and its holder, whose half is at that end: about n/3.
+  /// Ranks between an end of an interval of n and its holder, whose half is at that end: about n/3.
   [[nodiscard]] static constexpr Rank offset(Rank n) {
     Rank sum = 0;
     for (Rank sign = 1; n > 1; sign = -sign) {
@@ -79,7 +79,7 @@ class BineTree {
   }
 
  private:
-  Edge row_;
+  Edge interval_;
   Rank v_ = 0;
   std::vector<Edge> rounds_;
 };

@@ -1,12 +1,14 @@
 // Recursive multiplying: places of ranks in digits of several bases, and the rest of the ranks folded onto them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
 #include "patterns/butterfly.hpp"
+#include "patterns/trees.hpp"
 
 namespace circoll::patterns {
 
@@ -20,15 +22,15 @@ class Multiplying {
     Rank members;  ///< its base
   };
 
-  Multiplying(Rank p, std::int64_t radix) : folding_(p) {
+  Multiplying(Rank p, std::int64_t radix) : folding_(p, p) {
     Rank unit = 1;
     for (; radix <= p / unit; unit *= radix) levels_.push_back({unit, radix});
     if (p / unit > 1) levels_.push_back({unit, p / unit});
-    folding_ = Folding::onto(p, p / unit * unit);
+    folding_ = PairFolding(p, p / unit * unit);
   }
 
   [[nodiscard]] const std::vector<Level>& levels() const { return levels_; }
-  [[nodiscard]] const Folding& folding() const { return folding_; }
+  [[nodiscard]] const PairFolding& folding() const { return folding_; }
   /// Rounds of all levels: a member exchanges with the others one after the other.
   [[nodiscard]] std::int64_t rounds() const {
     std::int64_t rounds = 0;
@@ -40,8 +42,20 @@ class Multiplying {
 
  private:
   std::vector<Level> levels_;
-  Folding folding_;
+  PairFolding folding_;
 };
+
+/// CriticalPath::levels. The vector of a folded rank passes all levels. On its way to another folded rank it passes
+/// those on which the two places differ.
+[[nodiscard]] inline std::int64_t multiplying_levels(const Shape& shape) {
+  const std::int64_t k = value_of(shape, radix_above_two);
+  const Multiplying places(shape.size, k);
+  const auto levels = static_cast<std::int64_t>(places.levels().size());
+  if (places.folds() == 0) return levels;
+  std::int64_t between_folded = 0;
+  for (Rank last = places.folding().pairs() - 1; last > 0; last /= k) ++between_folded;
+  return std::max(levels + 1, between_folded + 2);
+}
 
 // Formulas that recursive multiplying of all collectives shares. There are m radix^e places.
 inline constexpr std::string_view multiplying_rounds =

@@ -21,6 +21,8 @@ inline constexpr ParamDeclaration aggregate{
   }
   return rounds;
 }
-inline constexpr std::string_view pat_rounds_formula = "sum(i, 0, q-1, ceil(floor((p-1+2^i)/2^(i+1))/aggregate))";
+inline constexpr std::string_view twice_pat_rounds_formula =
+    "2 sum(i, 0, q-1, ceil(floor((p-1+2^i)/2^(i+1))/aggregate))";
+inline constexpr std::string_view pat_rounds_formula = twice_pat_rounds_formula.substr(2);
 
 }  // namespace circoll::patterns

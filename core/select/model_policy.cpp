@@ -18,13 +18,6 @@ bool has_levels(const CallFacts& facts) { return facts.cores > 1 && facts.cores 
 /// True if all ranks share one node, so that no message leaves it.
 bool on_one_node(const CallFacts& facts) { return facts.p > 1 && facts.cores >= facts.p; }
 
-/// A reason not to rank an algorithm inside a node, or nothing. There the messages of a level overlap. With a radix the
-/// price is that of its levels, so an algorithm that does not declare them has none.
-std::string unpriced_inside(const Algorithm& algorithm) {
-  const bool unknown = algorithm.param("radix") != nullptr && algorithm.levels == nullptr;
-  return unknown ? "declares no levels, by which a radix is priced inside a node" : "";
-}
-
 /// A selection with the best parameters that it has on any of the machines.
 Ranked fastest(const Selection& open, const CallFacts& facts, const std::vector<MachineForLength>& machines) {
   Ranked fastest{.time_s = std::numeric_limits<double>::infinity()};
@@ -92,7 +85,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
     Selection open{algorithm, facts.collective, {}};
     std::string why = why_not(open, facts, options.allow_rank_divergence);
     if (why.empty()) why = unranked_because(*algorithm, facts.collective, has_levels(facts) && facts.node_by_node);
-    if (why.empty() && on_one_node(facts)) why = unpriced_inside(*algorithm);
+    if (why.empty() && !algorithm->automatic) why = "serves by name only, since nobody has measured it yet";
     if (!why.empty()) {
       decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});
       continue;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/error.hpp"
 #include "patterns/bine.hpp"
 #include "patterns/double_tree.hpp"
 #include "patterns/multiplying.hpp"
@@ -55,19 +57,19 @@ TEST(Bine, TreesOfPowersOfTwoAreThoseOfThePaper) {
   }
 }
 
-TEST(Bine, WaysAreShorterThanThoseOfABinomialTree) {
+TEST(Bine, DistancesAreShorterThanThoseOfABinomialTree) {
   const auto around = [](Rank distance, Rank p) { return std::min(mod(distance, p), mod(-distance, p)); };
   for (Rank p = 1; p <= 300; ++p) {
     const Tree tree = tree_of(p);
     ASSERT_EQ(static_cast<Rank>(tree.size()), p - 1);
-    Rank ways = 0;
-    for (const auto& [child, edge] : tree) ways += around(child - edge.first, p);
+    Rank sum = 0;
+    for (const auto& [child, edge] : tree) sum += around(child - edge.first, p);
     Rank binomial = 0;
     for (Rank v = 1; v < p; ++v) binomial += around(v & -v, p);
-    EXPECT_LE(ways, binomial) << p;
-    // A distance is a third of a row in place of a half; in short rows it is rounded.
+    EXPECT_LE(sum, binomial) << p;
+    // A distance is a third of an interval in place of a half; in short intervals it is rounded.
     if (p > 64) {
-      EXPECT_LT(5 * ways, 4 * binomial) << p;
+      EXPECT_LT(5 * sum, 4 * binomial) << p;
     }
   }
 }
@@ -130,7 +132,7 @@ TEST(Multiplying, FewerThanHalfOfTheRanksAreFolded) {
         EXPECT_LE(members, radix);
         number *= members;
       }
-      EXPECT_EQ(number, places.folding().power());
+      EXPECT_EQ(number, places.folding().places());
       EXPECT_LT(2 * places.folding().pairs(), p);
       for (Rank place = 0; place < number; ++place) {
         EXPECT_EQ(places.folding().place_of(places.folding().rank_at(place)), place);
@@ -139,21 +141,13 @@ TEST(Multiplying, FewerThanHalfOfTheRanksAreFolded) {
   }
 }
 
-TEST(Multiplying, WithRadixTwoIsRecursiveDoubling) {
-  for (Rank p = 1; p <= 33; ++p) {
-    for (Rank r = 0; r < p; ++r) {
-      const Schedule one = build_schedule("allreduce/recursive_multiplying:radix=2", {.size = p, .rank = r});
-      const Schedule other = build_schedule("allreduce/recursive_doubling", {.size = p, .rank = r});
-      ASSERT_EQ(one.rounds, other.rounds);
-      ASSERT_EQ(one.steps.size(), other.steps.size());
-      for (std::size_t i = 0; i < one.steps.size(); ++i) {
-        EXPECT_EQ(one.steps[i].kind, other.steps[i].kind) << p << " " << r;
-        EXPECT_EQ(one.steps[i].peer, other.steps[i].peer) << p << " " << r;
-        if (is_message(one.steps[i])) {
-          EXPECT_EQ(one.steps[i].round, other.steps[i].round) << p << " " << r;
-        }
-      }
-    }
+TEST(Multiplying, NoScheduleHasTwoNames) {
+  // With a radix of 2 these are recursive_doubling, a hypercube, and bruck.
+  for (const char* id :
+       {"allgather/recursive_multiplying", "allreduce/recursive_multiplying", "reduce_scatter/recursive_multiplying",
+        "barrier/recursive_multiplying", "allgather/radix_bruck", "alltoall/radix_bruck"}) {
+    EXPECT_THROW((void)parse_selection(std::string(id) + ":radix=2"), Error) << id;
+    EXPECT_EQ(parse_selection(std::string(id) + ":radix=3").params.at("radix"), 3) << id;
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // Idea      The block of rank r goes down a binomial tree to the ranks r + j: over the distance 2^(q-1) first, then
 //           over 2^(q-2), ..., 1. All trees take the same distance in the same round, so that their blocks share
-//           messages. Few blocks go far and many go near, which suits networks that are thin at the top. A message has
+//           messages. Few blocks go far and many go near, which suits oversubscribed networks. A message has
 //           at most `aggregate` blocks; more rounds follow where there are more.
 // Shape     any p; p blocks of any sizes.
 // Cost      q = ceil(log2 p) rounds, or the sum over k < q of ceil(n_k / aggregate), where n_k =
@@ -32,13 +32,16 @@ void build(Builder& b) {
     const Rank distance = Rank{1} << k;
     Region out;
     Region in;
+    std::int64_t blocks = 0;
     const auto exchange = [&] {
       b.sendrecv((r + distance) % p, out, mod(r - distance, p), in);
       b.next_round();
       out = in = {};
+      blocks = 0;
     };
     for (Rank j = 0; j + distance < p; j += 2 * distance) {
-      if (out.count() == most) exchange();
+      if (blocks == most) exchange();
+      ++blocks;
       // The own block does not wait for the local copy.
       out.append(j == 0 ? b.input() : b.output(mod(r - j, p), 1));
       in.append(b.output(mod(r - j - distance, p), 1));
@@ -60,7 +63,8 @@ CIRCOLL_ALGORITHM(allgather, pat) {
       .summary = "a binomial tree for every block, the longest edges first; few blocks go far",
       .source = "Jeaugey, arXiv 2506.20252",
       .family = Family::dissemination,
-      .when = "several ranks on a node, p that is no multiple of them; every p on networks that are thin at the top",
+      .when = "never by cost: not measured yet; oversubscribed networks, by the simulator: few blocks go far",
+      .automatic = false,
       .rotation = Rotation::ranks,
       .formula = {.rounds = patterns::pat_rounds_formula, .sent = "p-1", .reduced = "0"},
       .params = {aggregate},

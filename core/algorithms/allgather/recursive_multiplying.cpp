@@ -2,30 +2,30 @@
 //
 // Idea      On a level the places that differ in one digit send to one another the blocks of the runs of places around
 //           them. Ranks beyond the places (patterns/multiplying.hpp) give their block to the neighbour before, and get
-//           all blocks after. Radix 2 is a hypercube.
+//           all blocks after.
 // Shape     any p; p blocks of any sizes.
 // Cost      (radix - 1) e + m - 1 rounds, and 2 more if ranks are folded: radix^e <= p < radix^(e+1), m =
 //           floor(p / radix^e). A rank receives p - 1 blocks. It sends p - 1, and less than 2p more for a folded rank.
 //           One block copied.
 // Scratch   none.
 // Order     no operator.
-// Source    MPICH's recexch (recursive exchange). Differs: as allreduce/recursive_multiplying.
+// Source    MPICH's recexch (recursive exchange), which folds ranks onto a power of the radix. Differs: as
+//           allreduce/recursive_multiplying.
 #include <algorithm>
 
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
 #include "patterns/multiplying.hpp"
-#include "patterns/trees.hpp"
 
 namespace {
 
 using namespace circoll;
 using patterns::Multiplying;
-using patterns::radix;
+using patterns::radix_above_two;
 
 void build(Builder& b) {
-  const Multiplying places(b.size(), b.param(radix.name, radix.fallback));
-  const patterns::Folding& folding = places.folding();
+  const Multiplying places(b.size(), b.param(radix_above_two.name, radix_above_two.fallback));
+  const patterns::PairFolding& folding = places.folding();
   const auto after = static_cast<std::uint32_t>(places.folds());
   const Rank r = b.rank();
   const Rank partner = folding.partner(r);
@@ -73,7 +73,7 @@ std::int64_t exchanged(const Multiplying& places) {
 
 Cost cost(const Shape& shape) {
   const Rank p = shape.size;
-  const Multiplying places(p, patterns::value_of(shape, radix));
+  const Multiplying places(p, patterns::value_of(shape, radix_above_two));
   return {.rounds = places.rounds() + 2 * places.folds(),
           .sent = exchanged(places) + (p - 1) * places.folds(),
           .received = p - 1,
@@ -82,7 +82,7 @@ Cost cost(const Shape& shape) {
 
 CriticalPath path(const Shape& shape) {
   const Rank p = shape.size;
-  const Multiplying places(p, patterns::value_of(shape, radix));
+  const Multiplying places(p, patterns::value_of(shape, radix_above_two));
   return {
       .blocks = p, .one_way = 2 * places.folds(), .volume = exchanged(places), .one_way_volume = p * places.folds()};
 }
@@ -95,7 +95,8 @@ CIRCOLL_ALGORITHM(allgather, recursive_multiplying) {
       .summary = "groups of radix ranks exchange all that they have, level by level",
       .source = "MPICH, coll/allgather",
       .family = Family::recursive_doubling,
-      .when = "never by cost: for short blocks where a rank can have radix - 1 messages on their way, each way",
+      .when = "never by cost: not measured yet; short blocks, where a rank can have radix - 1 messages on their way",
+      .automatic = false,
       .formula = {.rounds = patterns::multiplying_rounds,
                   .sent = "volume + (p-1) one_way/2",
                   .reduced = "0",
@@ -103,9 +104,10 @@ CIRCOLL_ALGORITHM(allgather, recursive_multiplying) {
                   .one_way = patterns::multiplying_one_way,
                   .volume = patterns::multiplying_volume,
                   .one_way_volume = "p one_way/2"},
-      .params = {radix},
+      .params = {radix_above_two},
       .cost = cost,
       .path = path,
+      .levels = patterns::multiplying_levels,
       .build = build,
   };
 }

@@ -7,9 +7,9 @@
 // Cost      q = ceil(log2 p) rounds; p - 1 blocks sent and received per rank: both are optimal. One block copied.
 // Scratch   none.
 // Order     no operator.
-// Source    De Sensi et al., Swing, NSDI 2024: second half of the allreduce, on a ring; also Bine's butterfly of
-//           halving distances. Differs: where p is no power of two no block is received twice. Odd p are refused; the
-//           source gives them an extra rank.
+// Source    De Sensi et al., Swing, NSDI 2024: second half of the allreduce, on a ring. The authors' code for even p
+//           (github.com/HLC-Lab/bine-trees, src/allgather.c) has the same exchanges, a message for each block. Differs:
+//           the blocks of an exchange are one message. Odd p are refused; the paper gives them an extra rank.
 #include <vector>
 
 #include "circoll/algorithm.hpp"
@@ -62,7 +62,8 @@ CIRCOLL_ALGORITHM(allgather, swing) {
       .summary = "exchanges over 1, 1, 3, 5, 11, ... ranks, the longest first; half of the blocks go to a neighbour",
       .source = "De Sensi et al., Swing, NSDI 2024",
       .family = Family::recursive_doubling,
-      .when = "several ranks on a node, even p; rings, tori, and networks that are thin at the top",
+      .when = "never by cost: not measured yet; oversubscribed networks, by the simulator: few blocks go far",
+      .automatic = false,
       .needs = {.even_size = true},
       .formula = {.rounds = "q", .sent = "p-1", .reduced = "0"},
       .cost = cost,

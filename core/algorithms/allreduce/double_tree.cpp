@@ -1,14 +1,13 @@
 // allreduce/double_tree: reduce/double_tree to rank 0, then bcast/double_tree from it.
 //
-// Idea      Halves of the vector go up two binary trees and down again. NCCL has this for many nodes: the depth is that
-//           of a tree, and every rank sends and receives in every round.
+// Idea      Halves of the vector go up two binary trees and down again. A rank that is inner in one tree is a leaf in
+//           the other, so that its port has work in most rounds. NCCL has this for many nodes.
 // Shape     any p; the vector cut into 2n blocks, n = segments of each half.
 // Cost      4(n + floor(log2(p-1))) rounds; 4n blocks sent and received, 2n combined per rank at most: twice the volume
 //           of allreduce/circulant_optimal.
 // Scratch   as reduce/double_tree.
 // Order     commutative operators; rank 0 computes the result: same bits on all ranks.
-// Source    Sanders, Speck, Traff 2009; NCCL 2.4. Differs: as bcast/double_tree. NCCL overlaps the two halves, here
-//           segments go down as soon as rank 0 has them.
+// Source    Sanders, Speck, Traff 2009; NCCL 2.4. Differs: as bcast/double_tree.
 #include <algorithm>
 
 #include "circoll/algorithm.hpp"
@@ -47,6 +46,8 @@ CIRCOLL_ALGORITHM(allreduce, double_tree) {
       .source = "Sanders, Speck, Traff 2009",
       .family = Family::tree,
       .when = "never by cost: twice the volume of circulant_optimal; for comparison with NCCL",
+      .automatic = false,
+      .peers = {ucc("dbt")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "4(n + floor(log2(p-1)))",

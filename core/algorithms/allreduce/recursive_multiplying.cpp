@@ -2,28 +2,29 @@
 //
 // Idea      On a level the places that differ in one digit send their sums to one another. All of a group combine the
 //           same operands in the same order, so that they get the same bits. Ranks beyond the places (multiplying.hpp)
-//           give their vector to the neighbour before, and get the result after. Radix 2 is recursive_doubling.
+//           give their vector to the neighbour before, and get the result after. With a radix of 2 it is
+//           allreduce/recursive_doubling.
 // Shape     any p; one block.
 // Cost      (radix - 1) e + m - 1 rounds, and 2 more if ranks are folded: radix^e <= p < radix^(e+1), m =
 //           floor(p / radix^e). As many blocks sent, received and combined; 1 more, not 2, for folded ranks.
 // Scratch   2 (radix - 1) blocks at most.
 // Order     rank order: any associative operator; same bits on all ranks.
-// Source    A. Ruefenacht, M. Bull, S. Booth: Generalisation of recursive doubling for AllReduce, 2017; MPICH's
-//           recursive_multiplying and recexch. Differs: all levels but the last have the radix, so that fewer than half
-//           of the ranks are folded. Operands are combined in rank order only after all of a level have arrived. There
-//           a rank may combine them as they come, which gave ranks different bits (issue 6538 of MPICH).
+// Source    M. Ruefenacht, M. Bull, S. Booth: Generalisation of recursive doubling for AllReduce, 2017. UCC's knomial
+//           has these places and this folding. MPICH's recursive_multiplying also combines a level in the order of
+//           members, after all have arrived. Differs from MPICH: it folds onto a power of the radix and needs operators
+//           that commute. Here fewer than half of the ranks are folded, onto neighbours, which keeps the order of
+//           ranks. MPICH's recexch begins at the own rank's operand, so that ranks may get different bits.
 #include <vector>
 
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
 #include "patterns/multiplying.hpp"
-#include "patterns/trees.hpp"
 
 namespace {
 
 using namespace circoll;
 using patterns::Multiplying;
-using patterns::radix;
+using patterns::radix_above_two;
 
 /// Scratch for the vectors that arrive on a level. The sum of the level before stays in the other set.
 class LevelScratch {
@@ -49,7 +50,7 @@ class LevelScratch {
 /// Writes the exchanges of a group. Returns the operands in the order of its members; `own` is one.
 std::vector<Region> exchange(Builder& b, const Multiplying& places, const Multiplying::Level& level, const Region& own,
                              LevelScratch& scratch) {
-  const patterns::Folding& folding = places.folding();
+  const patterns::PairFolding& folding = places.folding();
   const Rank place = folding.place_of(b.rank());
   const Rank member = place / level.unit % level.members;
   std::vector<Region> operands(static_cast<std::size_t>(level.members));
@@ -66,8 +67,8 @@ std::vector<Region> exchange(Builder& b, const Multiplying& places, const Multip
 }
 
 void build(Builder& b) {
-  const Multiplying places(b.size(), b.param(radix.name, radix.fallback));
-  const patterns::Folding& folding = places.folding();
+  const Multiplying places(b.size(), b.param(radix_above_two.name, radix_above_two.fallback));
+  const patterns::PairFolding& folding = places.folding();
   const auto after = static_cast<std::uint32_t>(places.folds());
   const Rank r = b.rank();
   if (b.size() == 1) return b.copy(b.output(), b.input());
@@ -105,7 +106,7 @@ void build(Builder& b) {
 }
 
 Cost cost(const Shape& shape) {
-  const Multiplying places(shape.size, patterns::value_of(shape, radix));
+  const Multiplying places(shape.size, patterns::value_of(shape, radix_above_two));
   const std::int64_t volume = places.rounds() + places.folds();
   return {.rounds = places.rounds() + 2 * places.folds(),
           .sent = volume,
@@ -115,7 +116,7 @@ Cost cost(const Shape& shape) {
 }
 
 CriticalPath path(const Shape& shape) {
-  const Multiplying places(shape.size, patterns::value_of(shape, radix));
+  const Multiplying places(shape.size, patterns::value_of(shape, radix_above_two));
   const std::int64_t folds = places.folds();
   return {.one_way = 2 * folds,
           .volume = places.rounds(),
@@ -130,12 +131,15 @@ CIRCOLL_ALGORITHM(allreduce, recursive_multiplying) {
       .summary = "whole vectors in groups of radix ranks, level by level; short vectors, any operator",
       .source = "Ruefenacht, Bull, Booth 2017",
       .family = Family::recursive_doubling,
-      .when = "p = 6, short vectors: three rounds; elsewhere where a rank can have radix - 1 messages on their way",
+      .when = "never by cost: not measured yet; short vectors, where a rank can have radix - 1 messages on their way",
+      .automatic = false,
+      .peers = {ucc("knomial (radix above 2)")},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = patterns::multiplying_whole_vectors,
-      .params = {radix},
+      .params = {radix_above_two},
       .cost = cost,
       .path = path,
+      .levels = patterns::multiplying_levels,
       .build = build,
   };
 }

@@ -5,7 +5,7 @@
 // Cost      2q rounds, q = ceil(log2 p); 2(p-1) blocks sent and received, p - 1 combined per rank: the optimal volume.
 // Scratch   as reduce_scatter/swing.
 // Order     commutative operators; same bits on all ranks, because each part is combined once.
-// Source    De Sensi et al., Swing, NSDI 2024. Differs: any even p, as allgather/swing.
+// Source    De Sensi et al., Swing, NSDI 2024; for even p the authors' code, as allgather/swing.
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
 
@@ -27,7 +27,8 @@ CIRCOLL_ALGORITHM(allreduce, swing) {
       .summary = "reduce_scatter/swing then allgather/swing; long messages go to neighbours, short ones far",
       .source = "De Sensi et al., Swing, NSDI 2024",
       .family = Family::recursive_doubling,
-      .when = "several ranks on a node, even p; rings, tori, and networks that are thin at the top",
+      .when = "never by cost: not measured yet; oversubscribed networks, by the simulator: few blocks go far",
+      .automatic = false,
       .needs = {.commutative = true, .even_size = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "2q", .sent = "2(p-1)", .reduced = "p-1", .blocks = "p"},

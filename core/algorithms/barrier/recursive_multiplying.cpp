@@ -6,11 +6,10 @@
 // Cost      as many rounds as allreduce/recursive_multiplying.
 // Scratch   2 (radix - 1) blocks of no bytes at most.
 // Order     none.
-// Source    MPICH, coll/barrier (k-nomial dissemination, recexch).
+// Source    MPICH's recexch barrier, UCC's knomial. MPICH's k_dissemination is barrier/nway_dissemination.
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
 #include "patterns/multiplying.hpp"
-#include "patterns/trees.hpp"
 
 namespace {
 
@@ -29,11 +28,14 @@ CIRCOLL_ALGORITHM(barrier, recursive_multiplying) {
       .summary = "exchanges in groups of radix ranks, level by level",
       .source = "MPICH, coll/barrier",
       .family = Family::recursive_doubling,
-      .when = "never by cost: a round for every message; few levels where a rank can have several on their way",
+      .when = "never by cost: not measured yet; few levels, where a rank can have radix - 1 messages on their way",
+      .automatic = false,
+      .peers = {ucc("knomial (radix above 2)")},
       .formula = patterns::multiplying_whole_vectors,
-      .params = {patterns::radix},
+      .params = {patterns::radix_above_two},
       .cost = cost,
       .path = path,
+      .levels = patterns::multiplying_levels,
       .build = build,
   };
 }

@@ -1,13 +1,13 @@
 // bcast/bine: a binomial tree in which parent and child are a third closer to each other.
 //
-// Idea      The ranks stand in a ring around the root, and a row of them is halved in each round. The holder gives its
-//           data to a rank of the other half that is a third of the row away (patterns/bine.hpp).
+// Idea      The ranks stand in a ring around the root, and an interval of them is halved in each round. The holder
+//           gives its data to a rank of the other half, a third of the interval away (patterns/bine.hpp).
 // Shape     any p, any root; one block.
 // Cost      q = ceil(log2 p) rounds; the root sends a block in each, every other rank receives one.
 // Scratch   none.
 // Order     no operator.
 // Source    De Sensi et al., Bine Trees, SC 2025. Differs: any p. The source's tree is for powers of two, where this is
-//           the same; another p halves its rows unequally.
+//           the same; another p halves its intervals unequally.
 #include "patterns/bine.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
@@ -44,12 +44,12 @@ CIRCOLL_ALGORITHM(bcast, bine) {
       .summary = "binomial tree over distances a third shorter; short vectors",
       .source = "De Sensi et al., Bine Trees, SC 2025",
       .family = Family::tree,
-      .when =
-          "short vectors: as fast as circulant_pipelined with one segment, which wins the tie; first for p = 1000 on "
-          "nodes of 10",
+      .when = "never by cost: not measured yet; short vectors: as many rounds as binomial, distances a third shorter",
+      .automatic = false,
       .formula = patterns::one_way({.rounds = "q", .sent = "q", .reduced = "0"}, "q"),
       .cost = cost,
       .path = path,
+      .levels = patterns::binomial_levels,
       .build = build,
   };
 }

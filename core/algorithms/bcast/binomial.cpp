@@ -36,7 +36,8 @@ CIRCOLL_ALGORITHM(bcast, binomial) {
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::tree,
       .when =
-          "never by cost: as fast as bine, and circulant_pipelined with one segment, which win the tie; short vectors",
+          "short vectors: as fast as circulant_pipelined with one segment, which wins the tie; first for p = 1000 on "
+          "nodes of 10",
       .peers = {openmpi("binomial"), mpich("binomial")},
       .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "q", .reduced = "0", .one_way = "q"}, "q"),
       .cost = cost,

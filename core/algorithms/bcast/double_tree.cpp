@@ -76,6 +76,8 @@ CIRCOLL_ALGORITHM(bcast, double_tree) {
       .source = "Sanders, Speck, Traff 2009",
       .family = Family::tree,
       .when = "never by cost: more rounds than circulant_pipelined, as much volume; for comparison",
+      .automatic = false,
+      .peers = {ucc("dbt")},
       .formula = {.rounds = "2(n + floor(log2(p-1)))",
                   .sent = "2n",
                   .reduced = "0",

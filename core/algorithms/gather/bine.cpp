@@ -1,6 +1,6 @@
 // gather(v)/bine: blocks go up a binomial tree whose distances are a third shorter.
 //
-// Idea      bcast/bine backwards: the ranks below a rank stand in a row around it. Their blocks are a cyclic range,
+// Idea      bcast/bine backwards: the ranks below a rank are an interval around it. Their blocks are a cyclic range,
 //           which the rank collects and sends to its parent.
 // Shape     any p, any root; p blocks of any sizes. In gatherv only the root knows the sizes: the executor
 //           first runs the same schedule on the counts.
@@ -63,10 +63,12 @@ CIRCOLL_ALGORITHM(gather, bine) {
       .summary = "binomial tree of cyclic ranges, over distances a third shorter",
       .source = "De Sensi et al., Bine Trees, SC 2025",
       .family = Family::tree,
-      .when = "never by cost: as many rounds as circulant, which wins the tie; shorter ways",
+      .when = "never by cost: not measured yet; short blocks: as many rounds as binomial, distances a third shorter",
+      .automatic = false,
       .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "floor(p/2)", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,
+      .levels = patterns::binomial_levels,
       .build = build,
   };
 }

@@ -26,12 +26,14 @@ CIRCOLL_ALGORITHM(reduce, bine) {
       .summary = "binomial tree over distances a third shorter; short vectors",
       .source = "De Sensi et al., Bine Trees, SC 2025",
       .family = Family::tree,
-      .when = "never by cost: as many rounds as circulant_tree, which wins the tie; short vectors on long ways",
+      .when = "never by cost: not measured yet; short vectors: as many rounds as binomial, distances a third shorter",
+      .automatic = false,
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = patterns::one_way({.rounds = "q", .sent = "1", .reduced = "q", .combined = "q"}, "q"),
       .cost = cost,
       .path = path,
+      .levels = patterns::binomial_levels,
       .build = build,
   };
 }

@@ -34,6 +34,8 @@ CIRCOLL_ALGORITHM(reduce, double_tree) {
       .source = "Sanders, Speck, Traff 2009",
       .family = Family::tree,
       .when = "never by cost: more rounds than circulant_pipelined, as much volume; for comparison",
+      .automatic = false,
+      .peers = {ucc("dbt")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "2(n + floor(log2(p-1)))",

@@ -1,7 +1,7 @@
 // reduce_scatter(_block)/bine: the reversal of allgather/bine.
 //
-// Idea      The row of ranks for which a rank combines halves in each round; the longest distance comes first. Each
-//           message is a cyclic range of partial results.
+// Idea      A rank combines for an interval of ranks, which halves in each round. The longest distance comes first.
+//           Each message is a cyclic range of partial results.
 // Shape     even p; p blocks of any sizes.
 // Cost      q = ceil(log2 p) rounds; exactly p - 1 blocks sent, received and combined per rank: optimal.
 // Scratch   the blocks of partial results, and two arrival buffers of one message each.
@@ -33,7 +33,8 @@ CIRCOLL_ALGORITHM(reduce_scatter, bine) {
       .summary = "halving cyclic ranges with partners a third closer than in recursive halving",
       .source = "De Sensi et al., Bine Trees, SC 2025",
       .family = Family::recursive_doubling,
-      .when = "never by cost: as fast as circulant_optimal; shorter ways, but most blocks go far: see swing",
+      .when = "never by cost: not measured yet; as fast as circulant_optimal, but most blocks go far",
+      .automatic = false,
       .needs = {.commutative = true, .even_size = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "q", .sent = "p-1", .reduced = "p-1"},

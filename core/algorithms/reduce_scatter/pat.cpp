@@ -4,7 +4,7 @@
 //           first, and few go far. All trees take the same distance in the same round.
 // Shape     any p; p blocks of any sizes.
 // Cost      as many rounds as allgather/pat; exactly p - 1 blocks sent, received and combined per rank: optimal.
-// Scratch   half of the blocks for partial results, and two arrival buffers of one message each.
+// Scratch   less than p blocks, half of which hold partial results, and two arrival buffers of one message each.
 // Order     an order that depends on p only, up to rotation: commutative operators. A block is combined once.
 // Source    S. Jeaugey: PAT: a new algorithm for all-gather and reduce-scatter operations at scale, arXiv 2506.20252
 //           (NCCL 2.23). Differs: as allgather/pat; scratch is not limited by `aggregate`.
@@ -37,7 +37,8 @@ CIRCOLL_ALGORITHM(reduce_scatter, pat) {
       .summary = "up a binomial tree for every block, the shortest edges first; few blocks go far",
       .source = "Jeaugey, arXiv 2506.20252",
       .family = Family::dissemination,
-      .when = "several ranks on a node, p that is no multiple of them; every p on networks that are thin at the top",
+      .when = "never by cost: not measured yet; oversubscribed networks, by the simulator: few blocks go far",
+      .automatic = false,
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .rotation = Rotation::ranks,

@@ -8,12 +8,11 @@
 //           blocks, and less than 2p more for a folded rank.
 // Scratch   the vector at most, and two arrival buffers.
 // Order     operands of a level combine as they arrive in rounds: commutative operators. A block is combined once.
-// Source    MPICH's recexch (recursive exchange). Differs: as allreduce/recursive_multiplying.
+// Source    MPICH's recexch (recursive exchange). Differs: as allgather/recursive_multiplying.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/composed.hpp"
 #include "patterns/multiplying.hpp"
-#include "patterns/trees.hpp"
 
 namespace {
 
@@ -41,7 +40,8 @@ CIRCOLL_ALGORITHM(reduce_scatter, recursive_multiplying) {
       .summary = "groups of radix ranks exchange partial results, the largest groups first",
       .source = "MPICH, coll/reduce_scatter",
       .family = Family::recursive_doubling,
-      .when = "never by cost: for short blocks where a rank can have radix - 1 messages on their way, each way",
+      .when = "never by cost: not measured yet; short blocks, where a rank can have radix - 1 messages on their way",
+      .automatic = false,
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = patterns::multiplying_rounds,
@@ -52,9 +52,10 @@ CIRCOLL_ALGORITHM(reduce_scatter, recursive_multiplying) {
                   .volume = patterns::multiplying_volume,
                   .one_way_volume = "p one_way/2",
                   .combined = "volume + p one_way/2"},
-      .params = {patterns::radix},
+      .params = {patterns::radix_above_two},
       .cost = cost,
       .path = path,
+      .levels = patterns::multiplying_levels,
       .build = build,
   };
 }

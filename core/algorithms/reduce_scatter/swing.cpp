@@ -7,7 +7,7 @@
 // Scratch   the blocks of partial results, and two arrival buffers of one message each.
 // Order     an order that depends on p and on whether the rank is even: commutative operators. A block is combined
 //           once.
-// Source    De Sensi et al., Swing, NSDI 2024. Differs: any even p, as allgather/swing.
+// Source    De Sensi et al., Swing, NSDI 2024; for even p the authors' code, as allgather/swing.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/circulant.hpp"
@@ -33,7 +33,8 @@ CIRCOLL_ALGORITHM(reduce_scatter, swing) {
       .summary = "exchanges over 1, 1, 3, 5, 11, ... ranks, the shortest first; half of the blocks go to a neighbour",
       .source = "De Sensi et al., Swing, NSDI 2024",
       .family = Family::recursive_doubling,
-      .when = "several ranks on a node, even p; rings, tori, and networks that are thin at the top",
+      .when = "never by cost: not measured yet; oversubscribed networks, by the simulator: few blocks go far",
+      .automatic = false,
       .needs = {.commutative = true, .even_size = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "q", .sent = "p-1", .reduced = "p-1"},
