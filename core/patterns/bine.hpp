@@ -38,10 +38,10 @@ class BineTree {
   };
 
   /// The tree of p ranks, seen from the one that is `v` ranks after the root, 0 <= v < p. O(log^2 p)
-  BineTree(Rank p, Rank v) {
+  BineTree(Rank p, Rank v) : v_(v) {
     bool mirrored = p > 1 && ceil_log2(p) % 2 == 0;
     interval_ = {.first = mirrored ? offset(p) - (p - 1) : -offset(p), .ranks = p};
-    v_ = v < p + interval_.first ? v : v - p;
+    if (v_ >= p + interval_.first) v_ -= p;
     Edge interval = interval_;
     for (int round = ceil_log2(p); round > 0; --round) {
       const Rank kept = (interval.ranks + 1) / 2;
@@ -80,7 +80,7 @@ class BineTree {
 
  private:
   Edge interval_;
-  Rank v_ = 0;
+  Rank v_;
   std::vector<Edge> rounds_;
 };
 

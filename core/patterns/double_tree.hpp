@@ -16,10 +16,11 @@ namespace circoll::patterns {
 class DoubleTree {
  public:
   /// Precondition: p >= 2
-  explicit constexpr DoubleTree(Rank p) : last_(p - 1), inner_((p - 1) / 2) {
-    shift_ = inner_ % 2 != 0 ? inner_ : inner_ + 1;
-    leaf_in_both_ = inner_ % 2 != 0 ? last_ : shift_;
-  }
+  explicit constexpr DoubleTree(Rank p)
+      : last_(p - 1),
+        inner_((p - 1) / 2),
+        shift_(inner_ % 2 != 0 ? inner_ : inner_ + 1),
+        leaf_in_both_(inner_ % 2 != 0 ? last_ : shift_) {}
 
   [[nodiscard]] constexpr Rank last() const { return last_; }    ///< the last node of each tree
   [[nodiscard]] constexpr Rank inner() const { return inner_; }  ///< the last node that has children
@@ -57,8 +58,8 @@ class DoubleTree {
  private:
   Rank last_;
   Rank inner_;
-  Rank shift_ = 0;         // odd, so that a shifted node is late where the other one is early
-  Rank leaf_in_both_ = 0;  // of an odd number of nodes
+  Rank shift_;         // odd, so that a shifted node is late where the other one is early
+  Rank leaf_in_both_;  // of an odd number of nodes
 };
 
 }  // namespace circoll::patterns
