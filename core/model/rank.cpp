@@ -113,7 +113,7 @@ Selection with_best_parameters(const Selection& selection, Rank p, Count bytes, 
 }
 
 void sort_by_time(std::vector<Ranked>& ranking, Rank p) {
-  using Key = std::tuple<bool, double, double, bool>;
+  using Key = std::tuple<bool, double, bool, double, bool>;
   struct Keyed {
     Key key;
     Ranked* entry;
@@ -122,9 +122,9 @@ void sort_by_time(std::vector<Ranked>& ranking, Rank p) {
   order.reserve(ranking.size());
   for (Ranked& r : ranking) {
     const bool able = r.unmet_need.empty();
-    order.push_back({able ? Key{false, rounded(r.time_s), copied_share(r.selection, p),
-                                r.selection.algorithm->family != Family::circulant}
-                          : Key{true, 0, 0, false},
+    order.push_back({able ? Key{false, rounded(r.time_s), !r.selection.algorithm->automatic,
+                                copied_share(r.selection, p), r.selection.algorithm->family != Family::circulant}
+                          : Key{true, 0, false, 0, false},
                      &r});
   }
   std::stable_sort(order.begin(), order.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });

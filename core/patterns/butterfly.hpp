@@ -19,19 +19,17 @@ namespace circoll::patterns {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p))) - 1;
 }
 
-/// The places of a power of two of ranks, p' = 2^floor(log2 p). The first 2 (p - p') ranks form pairs of neighbours, 2i
-/// and 2i + 1. One of each pair keeps place i, and the other is removed. That is the odd one, unless it is `wanted` (a
-/// root, which then changes roles with its neighbour). The order of places is that of ranks.
-class Folding {
+/// p' places of p ranks, p/2 <= p' <= p. The first 2 (p - p') ranks form pairs of neighbours, 2i and 2i + 1. One of
+/// each pair keeps place i, and the other is removed. That is the odd one, unless it is `wanted` (a root, which then
+/// changes roles with its neighbour). The order of places is that of ranks.
+class PairFolding {
  public:
-  explicit constexpr Folding(Rank p, Rank wanted = 0)
-      : levels_(floor_log2(p)), power_(Rank{1} << levels_), pairs_(p - power_) {
+  constexpr PairFolding(Rank p, Rank places, Rank wanted = 0) : places_(places), pairs_(p - places) {
     if (wanted < 2 * pairs_ && wanted % 2 == 1) swapped_ = wanted / 2;
   }
 
-  [[nodiscard]] constexpr int levels() const { return levels_; }  ///< log2 p'
-  [[nodiscard]] constexpr Rank power() const { return power_; }   ///< p'
-  [[nodiscard]] constexpr Rank pairs() const { return pairs_; }   ///< p - p'
+  [[nodiscard]] constexpr Rank places() const { return places_; }  ///< p'
+  [[nodiscard]] constexpr Rank pairs() const { return pairs_; }    ///< p - p'
   [[nodiscard]] constexpr bool paired(Rank rank) const { return rank < 2 * pairs_; }
   [[nodiscard]] constexpr Rank partner(Rank rank) const { return rank ^ 1; }
   [[nodiscard]] constexpr bool removed(Rank rank) const { return paired(rank) && rank_at(rank / 2) != rank; }
@@ -45,10 +43,16 @@ class Folding {
   [[nodiscard]] constexpr Rank ranks_below(Rank place) const { return place < pairs_ ? 2 * place : place + pairs_; }
 
  private:
-  int levels_;
-  Rank power_;
+  Rank places_;
   Rank pairs_;
   Rank swapped_ = -1;
+};
+
+/// The same for a power of two, p' = 2^floor(log2 p).
+class Folding : public PairFolding {
+ public:
+  explicit constexpr Folding(Rank p, Rank wanted = 0) : PairFolding(p, Rank{1} << floor_log2(p), wanted) {}
+  [[nodiscard]] constexpr int levels() const { return floor_log2(places()); }  ///< log2 p'
 };
 
 /// Vector halving with distance doubling: after k steps, place x holds n / 2^k blocks from this one on. Step

@@ -53,11 +53,12 @@ CriticalPath path_by_root(const Shape& shape, std::string_view reduce_id, std::s
 }
 
 void barrier_by_allreduce(Builder& b, std::string_view allreduce_id) {
-  b.embed(build_schedule(allreduce_id, {.size = b.size(), .rank = b.rank()}), {.send = b.input(), .recv = b.output()});
+  b.embed(build_schedule(allreduce_id, {.size = b.size(), .rank = b.rank(), .params = b.shape().params}),
+          {.send = b.input(), .recv = b.output()});
 }
 
 Cost cost_of_barrier_by_allreduce(const Shape& shape, std::string_view allreduce_id) {
-  return parse_selection(allreduce_id).algorithm->cost({.size = shape.size});
+  return parse_selection(allreduce_id).algorithm->cost({.size = shape.size, .params = shape.params});
 }
 
 Cost cost_of_reversed(const Shape& shape, std::string_view id) {

@@ -43,7 +43,7 @@ void reduce_scatter_by_root(Builder& builder, ReduceTo reduce_to) {
                 {.send = all, .recv = at_root ? Region{} : builder.output()});
 }
 
-/// Writes a barrier as an allreduce of one block of no bytes.
+/// Writes a barrier as an allreduce of one block of no bytes, with the same parameters.
 void barrier_by_allreduce(Builder& builder, std::string_view allreduce_id);
 [[nodiscard]] Cost cost_of_barrier_by_allreduce(const Shape& shape, std::string_view allreduce_id);
 

@@ -48,6 +48,9 @@ void binomial_scatter(Builder& builder, const Region& all, Rank root);
 /// The parameter of the algorithms that are a k-nomial tree.
 inline constexpr ParamDeclaration radix{
     .name = "radix", .minimum = 2, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits of a rank"};
+/// The same for algorithms that have another name where the base is 2.
+inline constexpr ParamDeclaration radix_above_two{
+    .name = "radix", .minimum = 3, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits, above 2"};
 
 /// The k-nomial tree of ranks 0 .. size - 1 with root 0, in digits of base radix. A round is a pair (weight, step) with
 /// step = j * weight, weight a power of the radix, 0 < j < radix. In it rank v + step is the child of v, where v has

@@ -85,6 +85,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
     Selection open{algorithm, facts.collective, {}};
     std::string why = why_not(open, facts, options.allow_rank_divergence);
     if (why.empty()) why = unranked_because(*algorithm, facts.collective, has_levels(facts) && facts.node_by_node);
+    if (why.empty() && !algorithm->automatic) why = "serves by name only, since nobody has measured it yet";
     if (!why.empty()) {
       decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});
       continue;

@@ -1,6 +1,7 @@
 // Family and `when` of the algorithms: all algorithms declare them, and they are true where the model can tell.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -78,7 +79,10 @@ std::set<const Algorithm*> taken() {
 TEST(Declared, NeverByCostMeansNever) {
   const std::set<const Algorithm*> found = taken();
   EXPECT_GT(found.size(), 30U);
-  for (const Algorithm* a : found) EXPECT_FALSE(a->when.starts_with(never)) << a->id(a->collectives.front());
+  for (const Algorithm* a : found) {
+    EXPECT_FALSE(a->when.starts_with(never)) << a->id(a->collectives.front());
+    EXPECT_TRUE(a->automatic) << a->id(a->collectives.front());
+  }
   // Most algorithms that the model never takes here say so. The others are for calls that the model knows nothing of.
   std::set<std::string> silent;
   for (const Algorithm* a : all_algorithms()) {
@@ -100,8 +104,10 @@ TEST(Declared, CostAndExplainRankAlike) {
           CallFacts facts{.collective = collective, .p = p, .bytes = bytes};
           facts.op = {.commutative = commutative, .idempotent = commutative};
           const Decision decision = model->decide(facts);
-          const auto ranking = rank_algorithms(collective, p, bytes, facts.op, options.machine);
+          std::vector<Ranked> ranking = rank_algorithms(collective, p, bytes, facts.op, options.machine);
           ASSERT_EQ(decision.candidates.size() + decision.ruled_out.size(), ranking.size());
+          // `cost` also has those that serve by name only.
+          std::erase_if(ranking, [](const Ranked& one) { return !one.selection.algorithm->automatic; });
           for (std::size_t i = 0; i < ranking.size(); ++i) {
             const std::string where = ranking[i].selection.id() + " p=" + std::to_string(p) + " " +
                                       std::to_string(bytes) + " bytes, place " + std::to_string(i);
@@ -135,6 +141,43 @@ TEST(Declared, TiesGoByCopiesThenFamilyThenOrder) {
             place(Collective::reduce_scatter, 16, "circulant_optimal"));
 }
 
+TEST(Declared, ServesByNameOnlyUntilMeasured) {
+  const auto model = make_policy("model");
+  int priced = 0, seen = 0;
+  for (const Algorithm* a : all_algorithms()) {
+    if (a->automatic) continue;
+    ++seen;
+    const Collective collective = a->collectives.front();
+    for (const Rank cores : {1, 4, 16}) {
+      CallFacts facts = facts_of(collective, 16, size_decides(collective) ? 1 << 16 : 0, Op::sum, Type::int32);
+      facts.cores = cores;
+      const Decision decision = model->decide(facts);
+      const auto out = std::find_if(decision.ruled_out.begin(), decision.ruled_out.end(),
+                                    [&](const RuledOut& r) { return r.id == a->id(collective); });
+      ASSERT_NE(out, decision.ruled_out.end()) << a->id(collective);
+      EXPECT_NE(out->why.find("by name only"), std::string::npos) << a->id(collective);
+    }
+    for (const Ranked& one : rank_algorithms(collective, 16, 1 << 16, {}, default_machine()))
+      priced += one.selection.algorithm == a && one.unmet_need.empty() && one.time_s > 0 ? 1 : 0;
+  }
+  EXPECT_GT(seen, 0);
+  EXPECT_EQ(priced, seen) << "circoll cost prices them";
+}
+
+TEST(Declared, TiesGoToWhatPoliciesTakeByThemselves) {
+  for (const Collective collective : all_collectives) {
+    for (const Rank p : {6, 12, 16}) {
+      const auto ranking =
+          rank_algorithms(collective, p, size_decides(collective) ? 1 << 10 : 0, {}, default_machine());
+      for (std::size_t i = 1; i < ranking.size() && ranking[i].unmet_need.empty(); ++i) {
+        if (ranking[i - 1].time_s != ranking[i].time_s) continue;
+        EXPECT_GE(ranking[i - 1].selection.algorithm->automatic, ranking[i].selection.algorithm->automatic)
+            << ranking[i - 1].selection.id() << " before " << ranking[i].selection.id();
+      }
+    }
+  }
+}
+
 TEST(Declared, TiesGoToFewerCopiesFirst) {
   int decided = 0;
   for (const Collective collective : all_collectives) {
@@ -146,6 +189,7 @@ TEST(Declared, TiesGoToFewerCopiesFirst) {
       };
       for (std::size_t i = 1; i < ranking.size() && ranking[i].unmet_need.empty(); ++i) {
         if (ranking[i - 1].time_s != ranking[i].time_s) continue;
+        if (ranking[i - 1].selection.algorithm->automatic != ranking[i].selection.algorithm->automatic) continue;
         EXPECT_LE(copies(ranking[i - 1]), copies(ranking[i]))
             << ranking[i - 1].selection.id() << " before " << ranking[i].selection.id();
         decided += copies(ranking[i - 1]) < copies(ranking[i]) ? 1 : 0;

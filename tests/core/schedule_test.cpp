@@ -358,10 +358,34 @@ TEST(Registry, EveryPathIsAnAlgorithm) {
 
 /// The logarithmic algorithms look at O(log p) ranges, also for a million ranks.
 TEST(Building, IsLogarithmic) {
-  for (const char* id : {"allreduce/circulant", "allreduce/circulant_optimal", "allreduce/circulant_idempotent",
-                         "reduce/circulant", "reduce/circulant_tree", "reduce_scatter/circulant_optimal",
-                         "allgather/circulant", "allgather/circulant_optimal", "gather/circulant", "scatter/circulant",
-                         "bcast/circulant_pipelined", "barrier/circulant"}) {
+  for (const char* id : {"allreduce/circulant",
+                         "allreduce/circulant_optimal",
+                         "allreduce/circulant_idempotent",
+                         "reduce/circulant",
+                         "reduce/circulant_tree",
+                         "reduce_scatter/circulant_optimal",
+                         "allgather/circulant",
+                         "allgather/circulant_optimal",
+                         "gather/circulant",
+                         "scatter/circulant",
+                         "bcast/circulant_pipelined",
+                         "barrier/circulant",
+                         "bcast/bine",
+                         "reduce/bine",
+                         "gather/bine",
+                         "scatter/bine",
+                         "allgather/bine",
+                         "reduce_scatter/bine",
+                         "allreduce/bine",
+                         "allreduce/bine_whole",
+                         "allreduce/recursive_multiplying",
+                         "allgather/recursive_multiplying",
+                         "reduce_scatter/recursive_multiplying",
+                         "barrier/recursive_multiplying",
+                         "allgather/radix_bruck",
+                         "bcast/double_tree",
+                         "reduce/double_tree",
+                         "allreduce/double_tree"}) {
     for (const Rank rank : {Rank{0}, Rank{1}, Rank{524287}, Rank{1048575}}) {
       const Schedule s = build_schedule(id, {.size = 1 << 20, .rank = rank});
       EXPECT_LE(s.steps.size(), 130U) << id;
@@ -369,6 +393,17 @@ TEST(Building, IsLogarithmic) {
       EXPECT_LE(s.buffers.size(), 70U) << id;
       for (const Buffer& b : s.buffers) EXPECT_TRUE(b.list.empty()) << id;
     }
+  }
+}
+
+/// Each block of a message is a range of its own here. A build whose time grew with the square of p would not end.
+TEST(Building, IsLinearInBlocks) {
+  const Rank p = 1 << 20;
+  for (const char* id : {"allgather/pat", "allgather/swing", "reduce_scatter/pat", "reduce_scatter/swing"}) {
+    const Schedule s = build_schedule(id, {.size = p});
+    EXPECT_EQ(s.rounds, 20U) << id;
+    EXPECT_LE(s.steps.size(), 130U) << id;
+    EXPECT_LE(s.ranges.size(), static_cast<std::size_t>(6 * p)) << id;
   }
 }
 

@@ -167,7 +167,7 @@ TEST(Model, TheLeastTimeOfAllThatMayServe) {
           // The facts of these calls do not say the nodes.
           const bool for_nodes = std::any_of(algorithm->params.begin(), algorithm->params.end(),
                                              [](const ParamDeclaration& param) { return param.name == "cores"; });
-          const bool usable = unmet_need(*algorithm, p, commuting).empty() && !for_nodes &&
+          const bool usable = unmet_need(*algorithm, p, commuting).empty() && !for_nodes && algorithm->automatic &&
                               (collective != Collective::allreduce || algorithm->guarantees.same_bits);
           const auto out = std::find_if(decision.ruled_out.begin(), decision.ruled_out.end(),
                                         [&](const RuledOut& r) { return r.id == algorithm->id(collective); });

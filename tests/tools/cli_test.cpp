@@ -94,7 +94,8 @@ TEST(Cli, VerifyLeavesOutWhatDoesNotApply) {
   EXPECT_EQ(odd.exit_code, 0);
   EXPECT_TRUE(contains(odd.out, "allgather/neighbor_exchange                 -        no p")) << odd.out;
   for (const auto& row : nlohmann::json::parse(run("verify allgather -p 7 --json").out)) {
-    EXPECT_EQ(row.at("proven").is_null(), row.at("id") == "allgather/neighbor_exchange");
+    const Selection selection = parse_selection(row.at("id").get<std::string>());
+    EXPECT_EQ(row.at("proven").is_null(), selection.algorithm->needs.even_size) << selection.id();
   }
 }
 
@@ -156,8 +157,9 @@ TEST(Cli, ListAsJsonGivesDeclaredAndCountedCosts) {
   }
   const auto some = nlohmann::json::parse(run("list --json -c allreduce -p 7 -p 100").out);
   for (const auto& entry : some) {
-    EXPECT_EQ(entry.at("cost").size(), 2U);
-    EXPECT_EQ(entry.at("cost").at(1).at("p"), 100);
+    const bool even = parse_selection(entry.at("id").get<std::string>()).algorithm->needs.even_size;
+    EXPECT_EQ(entry.at("cost").size(), even ? 1U : 2U);
+    EXPECT_EQ(entry.at("cost").back().at("p"), 100);
   }
 }
 

@@ -10,27 +10,14 @@
 // Source    Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient Algorithms for All-to-All Communications, 1997.
 //           Differs: the original collects in a buffer that is rotated at the end; cyclic ranges of the
 //           receive buffer need no rotation. Messages are sent straight from there.
-#include <algorithm>
-
+#include "patterns/bruck.hpp"
 #include "circoll/algorithm.hpp"
-#include "patterns/circulant.hpp"
 
 namespace {
 
 using namespace circoll;
 
-void build(Builder& b) {
-  const Rank p = b.size();
-  const Rank r = b.rank();
-  b.copy(b.output(r, 1), b.input());
-  for (Rank distance = 1; distance < p; distance *= 2) {
-    const Rank blocks = std::min(distance, p - distance);
-    // The first message does not wait for the local copy.
-    const Region out = distance == 1 ? b.input() : b.output(r, blocks);
-    b.sendrecv(patterns::mod(r - distance, p), out, (r + distance) % p, b.output((r + distance) % p, blocks));
-    b.next_round();
-  }
-}
+void build(Builder& b) { patterns::allgather_by_digits(b, 2); }
 
 Cost cost(const Shape& shape) {
   const Rank p = shape.size;

@@ -41,7 +41,7 @@ std::int64_t insurance(const Shape& shape, Rank blocks) {
 void build(Builder& b) {
   const patterns::Folding folding(b.size());
   const Rank r = b.rank();
-  const Rank n = folding.power();
+  const Rank n = folding.places();
   const std::uint32_t levels = static_cast<std::uint32_t>(folding.levels());
   b.cut(n);
   if (levels == 0) return b.copy(b.output(), b.input());
@@ -87,7 +87,7 @@ void build(Builder& b) {
 
 Cost cost(const Shape& shape) {
   const patterns::Folding folding(shape.size);
-  const Rank n = folding.power();
+  const Rank n = folding.places();
   const std::int64_t levels = folding.levels();
   const std::int64_t more = insurance(shape, n);
   if (folding.pairs() == 0) {
@@ -106,7 +106,7 @@ Cost cost(const Shape& shape) {
 /// Pairs exchange halves, hand over a half, and send the whole result in the end. The last two go one way.
 CriticalPath path(const Shape& shape) {
   const patterns::Folding folding(shape.size);
-  const Rank n = folding.power();
+  const Rank n = folding.places();
   CriticalPath path{.blocks = n, .volume = 2 * (n - 1) + insurance(shape, n), .combined = n - 1};
   if (folding.pairs() == 0) return path;
   path.one_way = 2;

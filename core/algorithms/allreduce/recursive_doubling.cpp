@@ -12,65 +12,14 @@
 //           4.5. Differs: listings that pair rank n with n - 2^L lose the order of ranks; neighbours (MPICH,
 //           Open MPI) keep it.
 #include "circoll/algorithm.hpp"
-#include "patterns/arrivals.hpp"
-#include "patterns/butterfly.hpp"
-#include "patterns/costs.hpp"
+#include "patterns/whole_vectors.hpp"
 
 namespace {
 
 using namespace circoll;
 
 void build(Builder& b) {
-  const patterns::Folding folding(b.size());
-  const Rank r = b.rank();
-  const int levels = folding.levels();
-  const std::uint32_t after = folding.pairs() > 0 ? 1 : 0;
-  if (levels == 0) return b.copy(b.output(), b.input());
-  if (folding.removed(r)) {
-    b.send(folding.partner(r), b.input());
-    b.next_round(after + static_cast<std::uint32_t>(levels));
-    b.recv(folding.partner(r), b.output());
-    return b.next_round(after);
-  }
-  patterns::Arrivals arrivals(b, b.input());
-  Region sum = b.input();
-  if (folding.paired(r)) {
-    const Region arrived = arrivals.next();
-    b.recv(folding.partner(r), arrived);
-    b.reduce(arrived, sum, arrived);
-    sum = arrived;
-  }
-  b.next_round(after);
-  const Rank place = folding.place_of(r);
-  for (int k = 0; k < levels; ++k) {
-    const Rank other = place ^ (Rank{1} << k);
-    const Region arrived = arrivals.next();
-    b.sendrecv(folding.rank_at(other), sum, folding.rank_at(other), arrived);
-    const Region next = k == levels - 1 ? b.output() : arrived;
-    other > place ? b.reduce(next, sum, arrived) : b.reduce(next, arrived, sum);
-    sum = next;
-    b.next_round();
-  }
-  if (folding.paired(r)) b.send(folding.partner(r), b.output());
-  b.next_round(after);
-}
-
-Cost cost(const Shape& shape) {
-  const patterns::Folding folding(shape.size);
-  const std::int64_t levels = folding.levels();
-  const std::int64_t fold = folding.pairs() > 0 ? 1 : 0;
-  return {.rounds = levels + 2 * fold,
-          .sent = levels + fold,
-          .received = levels + fold,
-          .reduced = levels + fold,
-          .copied = patterns::lonely_copy(shape)};
-}
-
-CriticalPath path(const Shape& shape) {
-  const patterns::Folding folding(shape.size);
-  const std::int64_t fold = folding.pairs() > 0 ? 1 : 0;
-  return {
-      .one_way = 2 * fold, .volume = folding.levels(), .one_way_volume = 2 * fold, .combined = folding.levels() + fold};
+  patterns::exchange_whole_vectors(b, [](Rank place, int k) { return place ^ (Rank{1} << k); });
 }
 
 }  // namespace
@@ -83,15 +32,9 @@ CIRCOLL_ALGORITHM(allreduce, recursive_doubling) {
       .when = "up to about 4 KiB, beyond the sizes of allgather_reduce: the same bits, operators that do not commute",
       .peers = {openmpi("recursive_doubling"), mpich("recursive_doubling"), ucc("knomial (radix 2)")},
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "L + 2[r>0]",
-                  .sent = "L + [r>0]",
-                  .reduced = "L + [r>0]",
-                  .two_way = "L",
-                  .one_way = "2[r>0]",
-                  .volume = "L",
-                  .one_way_volume = "2[r>0]"},
-      .cost = cost,
-      .path = path,
+      .formula = patterns::whole_vectors_formula,
+      .cost = patterns::cost_of_whole_vectors,
+      .path = patterns::path_of_whole_vectors,
       .build = build,
   };
 }

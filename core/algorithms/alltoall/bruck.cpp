@@ -10,32 +10,18 @@
 // Source    Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems,
 //           1997. Differs: no rotation before or after. Ranges name the blocks where they lie, and a block that arrives
 //           lands in its place.
-#include <algorithm>
-
+#include "patterns/bruck.hpp"
 #include "circoll/algorithm.hpp"
-#include "patterns/circulant.hpp"
-#include "patterns/forwarding.hpp"
 
 namespace {
 
 using namespace circoll;
 
-void build(Builder& b) {
-  std::vector<patterns::ForwardingRound> rounds;
-  for (Rank skip = 1; skip < b.size(); skip *= 2) {
-    auto& round = rounds.emplace_back(patterns::ForwardingRound{.skip = skip});
-    // Lower bits have been travelled.
-    for (Rank d = skip; d < b.size(); d += 2 * skip) round.distances.push_back(d);
-  }
-  patterns::alltoall_by_forwarding(b, rounds);
-}
+void build(Builder& b) { patterns::alltoall_by_digits(b, 2); }
 
 Cost cost(const Shape& shape) {
   const Rank p = shape.size;
-  std::int64_t sent = 0;  // the distances below p with bit k set, for every k
-  for (Rank skip = 1; skip < p; skip *= 2) {
-    sent += p / (2 * skip) * skip + std::max<Rank>(0, p % (2 * skip) - skip);
-  }
+  const std::int64_t sent = patterns::digits_below(p, 2);
   return {.rounds = patterns::ceil_log2(p), .sent = sent, .received = sent, .copied = 1};
 }
 

@@ -25,7 +25,7 @@ using namespace circoll;
 void build(Builder& b) {
   const patterns::Folding folding(b.size(), b.root());
   const Rank r = b.rank();
-  const Rank n = folding.power();
+  const Rank n = folding.places();
   const std::uint32_t levels = static_cast<std::uint32_t>(folding.levels());
   b.cut(n);
   if (levels == 0) return b.copy(b.output(), b.input());
@@ -69,7 +69,7 @@ void build(Builder& b) {
 
 Cost cost(const Shape& shape) {
   const patterns::Folding folding(shape.size, shape.root);
-  const Rank n = folding.power();
+  const Rank n = folding.places();
   const int levels = folding.levels();
   const bool folds = folding.pairs() > 0;
   if (levels == 0) return {.copied = patterns::lonely_copy(shape)};
@@ -92,7 +92,7 @@ Cost cost(const Shape& shape) {
 /// Pairs exchange halves, then hand over a half; the gather goes one way too.
 CriticalPath path(const Shape& shape) {
   const patterns::Folding folding(shape.size);
-  const Rank n = folding.power();
+  const Rank n = folding.places();
   const bool folds = folding.pairs() > 0;
   const std::int64_t half = folds ? n / 2 : 0;
   return {.blocks = n,

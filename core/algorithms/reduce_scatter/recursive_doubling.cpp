@@ -101,7 +101,7 @@ Cost cost(const Shape& shape) {
   if (levels == 0) return {.copied = 1};
   const auto own_blocks = [&](Rank place) { return std::int64_t{place < folding.pairs() ? 2 : 1}; };
   Cost most{.sent = folding.pairs() > 0 ? p : 0};
-  for (Rank place = 0; place < folding.power(); ++place) {
+  for (Rank place = 0; place < folding.places(); ++place) {
     Cost own;
     for (int k = 0; k < levels; ++k) {
       const Group joined = group_of(folding, place, k + 1);
@@ -126,7 +126,7 @@ CriticalPath path(const Shape& shape) {
   const patterns::Folding folding(p);
   CriticalPath path{.blocks = p};
   for (int k = 1; k <= folding.levels(); ++k) {
-    const std::int64_t paired = folding.pairs() - (folding.power() - (Rank{1} << k));  // of the last 2^k places
+    const std::int64_t paired = folding.pairs() - (folding.places() - (Rank{1} << k));  // of the last 2^k places
     path.volume += p - (Rank{1} << k) - (paired > 1 ? paired - 2 : -1);
   }
   path.combined = path.volume;

@@ -68,7 +68,7 @@ Cost cost(const Shape& shape) {
   if (levels == 0) return {.copied = 1};
   if (folding.pairs() == 0) return {.rounds = levels, .sent = p - 1, .received = p - 1, .reduced = p - 1};
   std::int64_t most = p;
-  for (Rank half = folding.power() / 2; half > 0; half /= 2) most += half + std::min(half, folding.pairs());
+  for (Rank half = folding.places() / 2; half > 0; half /= 2) most += half + std::min(half, folding.pairs());
   return {.rounds = levels + 2, .sent = p, .received = most, .reduced = most};
 }
 

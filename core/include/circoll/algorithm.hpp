@@ -140,6 +140,9 @@ struct Algorithm {
   /// The sizes and p at which it is the best choice, in a few words. It begins with "never by cost" if the model takes
   /// another one for every call (a test compares).
   std::string_view when{};
+  /// Policies take it by themselves where they predict the least time. With false it serves by name only, since nobody
+  /// has measured it yet.
+  bool automatic = true;
   std::vector<Peer> peers{};  ///< the same algorithm in other libraries
   Needs needs{};              ///< enforced wherever it is chosen
   Guarantees guarantees{};    ///< proven by the verifier

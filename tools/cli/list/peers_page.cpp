@@ -16,9 +16,10 @@ another library has, too, under the name that its options have for it. Trees ins
 
 - Open MPI 4.1: the tuned component (`ompi_info --param coll tuned --level 9`), and coll/basic where that has none.
 - MPICH 4.0: the control variables MPIR_CVAR_COLLECTIVE_INTRA_ALGORITHM; names that begin with `tsp_` and `sched_` are
-  those of the nonblocking collective, which the blocking one takes as `nb`.
-- UCC 1.x: TL/UCP and CL/HIER (`ucc_info -A`). Its k-nomial exchanges are ours for radix 2. What MPI calls
-  reduce_scatter_block and reduce_scatter is called reduce_scatter and reduce_scatterv there.
+  those of the nonblocking collective, which the blocking one takes as `nb`. `k_brucks` is of MPICH 4.1.
+- UCC 1.x: TL/UCP and CL/HIER (`ucc_info -A`). Its k-nomial exchanges are ours for radix 2, and in allreduce and barrier
+  for every radix. What MPI calls reduce_scatter_block and reduce_scatter is called reduce_scatter and reduce_scatterv
+  there.
 
 | collective | Circoll | Open MPI 4.1 | MPICH 4.0 | UCC |
 |---|---|---|---|---|
@@ -32,17 +33,15 @@ struct LeftOutPeer {
 };
 
 constexpr auto left_out_peers = std::to_array<LeftOutPeer>({
-    {"allreduce", "MPICH, UCC",
-     "tsp_recexch_single_buffer, tsp_recexch_multiple_buffer, tsp_recexch_reduce_scatter_recexch_allgatherv; knomial "
-     "(radix above 2)",
-     "several messages of a rank per round: the schedules' rounds have one port"},
+    {"allreduce", "MPICH",
+     "tsp_recexch_single_buffer, tsp_recexch_multiple_buffer, tsp_recexch_reduce_scatter_recexch_allgatherv; "
+     "recursive_multiplying (4.3)",
+     "ranks are folded onto a power of the radix; `recursive_multiplying` here folds fewer of them, as UCC's knomial"},
     {"allreduce", "UCC", "sliding_window", "one-sided: a schedule sends and receives"},
     {"allreduce", "UCC", "split_rail (CL/HIER)", "`circulant_optimal` relabelled sends as little through a port"},
-    {"allreduce, reduce, bcast", "UCC", "dbt (double binary tree)",
-     "`circulant_pipelined` has the fewest rounds for every number of segments"},
     {"bcast", "Open MPI, MPICH, UCC", "scatter_allgather, scatter_recursive_doubling_allgather, sag_knomial",
      "`scatter_allgather` has the ring in its second half; no schedule has recursive doubling there"},
-    {"bcast", "MPICH", "tsp_scatterv_recexch_allgatherv", "several messages of a rank per round"},
+    {"bcast", "MPICH", "tsp_scatterv_recexch_allgatherv", "no schedule has a recursive exchange in its second half"},
     {"reduce_scatter(_block)", "Open MPI", "butterfly",
      "its volume and rounds are those of recursive_halving for powers of two, and `circulant_optimal` needs no powers "
      "of two"},
@@ -50,7 +49,7 @@ constexpr auto left_out_peers = std::to_array<LeftOutPeer>({
      "for powers of two only; `circulant_ordered` and `recursive_doubling` serve operators that do not commute at "
      "every p"},
     {"reduce_scatter(_block), allgather(v)", "MPICH", "tsp_recexch, tsp_recexch_doubling, tsp_recexch_halving",
-     "several messages of a rank per round"},
+     "ranks are folded onto a power of the radix; `recursive_multiplying` folds fewer of them"},
     {"allgather(v)", "Open MPI, UCC", "sparbit", "in Open MPI after 4.1; same rounds and volume as bruck"},
     {"allgather(v), alltoall, barrier", "Open MPI", "two_proc", "every algorithm is one exchange for p = 2"},
     {"alltoall, gather", "Open MPI", "linear_sync",

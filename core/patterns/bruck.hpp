@@ -1,0 +1,65 @@
+// Bruck's algorithms in digits of any base: `bruck` and `radix_bruck` of allgather and alltoall.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "patterns/circulant.hpp"
+#include "patterns/forwarding.hpp"
+#include "patterns/trees.hpp"
+
+namespace circoll::patterns {
+
+/// Writes an allgather. After the level of weight u rank r has the blocks of the base u ranks from r on.
+inline void allgather_by_digits(Builder& b, std::int64_t base) {
+  const Rank p = b.size();
+  const Rank r = b.rank();
+  b.copy(b.output(r, 1), b.input());
+  for (Rank unit = 1; unit < p; unit *= base) {
+    for (Rank distance = unit; distance < unit * base && distance < p; distance += unit) {
+      const Rank blocks = std::min(unit, p - distance);
+      // The first messages do not wait for the local copy.
+      const Region out = unit == 1 ? b.input() : b.output(r, blocks);
+      b.sendrecv(mod(r - distance, p), out, (r + distance) % p, b.output((r + distance) % p, blocks));
+      b.next_round();
+    }
+  }
+}
+
+/// Writes an alltoall. On the level of weight u a block goes d u ranks on, where d is that digit of its distance.
+inline void alltoall_by_digits(Builder& b, std::int64_t base) {
+  std::vector<ForwardingRound> rounds;
+  for (Rank unit = 1; unit < b.size(); unit *= base) {
+    for (Rank skip = unit; skip < unit * base && skip < b.size(); skip += unit) {
+      auto& round = rounds.emplace_back(ForwardingRound{.skip = skip});
+      // Lower digits have been travelled.
+      for (Rank d = skip; d < b.size(); d += unit * base) round.distances.push_back(d);
+    }
+  }
+  alltoall_by_forwarding(b, rounds);
+}
+
+/// The digits that are not 0 of all distances below p: the blocks that a rank sends in the alltoall.
+[[nodiscard]] constexpr std::int64_t digits_below(Rank p, std::int64_t base) {
+  std::int64_t digits = 0;
+  for (Rank unit = 1; unit < p; unit *= base)
+    digits += p - p / (unit * base) * unit - std::min(unit, p % (unit * base));
+  return digits;
+}
+
+/// CriticalPath::levels of both. A message of the last level may consist of blocks that the level before did not bring.
+[[nodiscard]] inline std::int64_t levels_by_digits(const Shape& shape) {
+  const std::int64_t base = value_of(shape, radix_above_two);
+  if (shape.size == 1) return 0;
+  Rank last = 1;
+  std::int64_t before = 0;
+  for (; last <= (shape.size - 1) / base; last *= base) ++before;
+  return before + (shape.size - last > last / base ? 1 : 0);
+}
+
+inline constexpr std::string_view rounds_by_digits = "sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)";
+
+}  // namespace circoll::patterns
