@@ -181,5 +181,17 @@ TEST(Pico, OtherDirectoriesAreRefused) {
   EXPECT_EQ(run("import osu . -o out 2>&1").exit_code, 2);
 }
 
+TEST(Machines, OfPublicSystemsHaveNames) {
+  for (const char* const name : {"leonardo", "lumi"}) {
+    const CommandResult explained = run(std::string("explain scatter -p 256 --bytes 512Mi --machine ") + name);
+    EXPECT_EQ(explained.exit_code, 0) << explained.out;
+    EXPECT_TRUE(contains(explained.out, std::string("machine    ") + name)) << explained.out;
+  }
+  const CommandResult unknown = run("explain scatter -p 8 --machine no_such_machine 2>&1");
+  EXPECT_EQ(unknown.exit_code, 2) << unknown.out;
+  EXPECT_TRUE(contains(unknown.out, "leonardo, lumi")) << unknown.out;
+  EXPECT_EQ(run("explain scatter -p 8 --machine ./leonardo 2>&1").exit_code, 2);  // a path is no name
+}
+
 }  // namespace
 }  // namespace circoll
