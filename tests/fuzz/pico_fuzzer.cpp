@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   });
   read([&] {
     for (const measured::PicoTime& time : measured::pico_times_from_csv(text, "input")) {
-      if (time.elements < 0 || time.reps < 0 || !(time.median_s >= 0)) std::abort();
+      if (time.elements < 0 || time.element_bytes < 1 || time.reps < 0 || !(time.median_s >= 0)) std::abort();
     }
   });
   read([&] {

@@ -113,66 +113,123 @@ PicoNames names_of_pico(const PicoTime& time, bool inside_as_own) {
   return names;
 }
 
+namespace {
+
+/// The times of one cell of a job [s], by PICO's names of algorithms.
+using Cell = std::map<std::string, double>;
+using CellKey = std::tuple<PicoJob, std::string, std::string, Count>;  // job, collective, type, elements
+
+CellKey key_of(const PicoTime& time) { return {time.job, lower(time.collective), time.type, time.elements}; }
+
+std::map<CellKey, Cell> cells_of(const std::vector<PicoTime>& times) {
+  std::map<CellKey, Cell> cells;
+  for (const PicoTime& time : times) {
+    if (time.median_s == 0 || time.on_device) continue;
+    const auto [at, is_new] = cells[key_of(time)].emplace(time.algorithm, time.median_s);
+    at->second = std::min(at->second, time.median_s);
+  }
+  return cells;
+}
+
+/// True if a label of the library has the time of the default, and X_over has another one.
+bool is_default_in_truth(const PicoTime& time, const Cell& cell) {
+  constexpr double alike = 1.02;
+  constexpr double unlike = 1.25;
+  const std::size_t cut = time.algorithm.rfind('_');
+  if (cut == std::string::npos || time.median_s == 0 || !library_of(time.algorithm.substr(cut + 1))) return false;
+  const std::string base = time.algorithm.substr(0, cut);
+  const auto by_default = cell.find("default" + time.algorithm.substr(cut));
+  const auto over = cell.find(base + "_over");
+  if (base == "default" || by_default == cell.end() || over == cell.end()) return false;
+  const auto ratio = [&](double seconds) { return std::max(time.median_s / seconds, seconds / time.median_s); };
+  return ratio(by_default->second) < alike && ratio(over->second) > unlike;
+}
+
+std::string file_name(const PicoTime& time) {
+  const PicoJob& job = time.job;
+  std::string name = fmt::format("{}-{}-{}x{}-{}{}.json", job.system, job.stamp, job.nodes, job.ranks_per_node,
+                                 mpi_text(job.mpi), time.type == "int32" ? "" : "-" + time.type);
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '-' && c != '_'; }, '-');
+  return name;
+}
+
+/// X_over is Circoll's own kind of algorithm, and counts before those of the library.
+bool counts_before(const PicoTime& time, const PicoTime& other) {
+  const bool over = time.algorithm.ends_with("_over");
+  if (over != other.algorithm.ends_with("_over")) return over;
+  return time.median_s < other.median_s;
+}
+
+/// Why a time is in no file; empty if it is.
+std::string reason_against(const PicoTime& time, const PicoNames& names, const Cell& cell) {
+  if (!names.collective) return fmt::format("no collective {}", time.collective);
+  if (names.algorithm.empty()) return fmt::format("no algorithm {} {}", to_string(*names.collective), time.algorithm);
+  if (time.on_device) return "times in the memory of GPUs";
+  const bool cut = traits_of(*names.collective).blocks != Blocks::one;
+  if (time.reps == 0 || time.median_s == 0 || (cut && time.elements < ranks_of(time.job))) {
+    return "no time, or a rank has no element";
+  }
+  if (is_default_in_truth(time, cell)) return "an algorithm of the library that has the time of the library's default";
+  return "";
+}
+
+}  // namespace
+
 PicoImport import_pico(const std::vector<PicoTime>& times, bool inside_as_own) {
   PicoImport result;
-  // Of several times of one name in one cell the shortest counts, such as `ring` over and inside the library.
-  using Cell = std::tuple<Collective, Count, std::string>;
-  std::map<PicoJob, std::map<Cell, std::pair<const PicoTime*, PicoNames>>> jobs;
+  using Row = std::tuple<Collective, Count, std::string>;
+  std::map<std::string, std::map<Row, std::pair<const PicoTime*, PicoNames>>> files;
+  const std::map<CellKey, Cell> cells = cells_of(times);
   for (const PicoTime& time : times) {
     PicoNames names = names_of_pico(time, inside_as_own);
-    const auto leave_out = [&](const std::string& why) { ++result.left_out[why]; };
-    if (!names.collective) {
-      leave_out(fmt::format("no collective {}", time.collective));
-      continue;
-    }
-    if (names.algorithm.empty()) {
-      leave_out(fmt::format("no algorithm {} {}", to_string(*names.collective), time.algorithm));
-      continue;
-    }
-    const CollectiveTraits& traits = traits_of(*names.collective);
-    const Rank p = ranks_of(time.job);
-    if (time.reps == 0 || time.median_s == 0 || (traits.blocks != Blocks::one && time.elements < p)) {
-      leave_out("no time, or a rank has no element");
+    const auto cell = cells.find(key_of(time));
+    const std::string reason = reason_against(time, names, cell == cells.end() ? Cell{} : cell->second);
+    if (!reason.empty()) {
+      ++result.left_out[reason];
       continue;
     }
     // PICO counts the whole vector, and circoll-bench a block of it where it belongs to a rank.
-    const Count vector_bytes = traits.blocks == Blocks::one ? time.elements : time.elements / p * p;
-    const Count bytes = Amounts::of_vector(*names.collective, p, vector_bytes * time.element_bytes).measured_bytes();
-    auto& best = jobs[time.job][{*names.collective, bytes, names.algorithm}];
-    if (best.first == nullptr || time.median_s < best.first->median_s) best = {&time, std::move(names)};
+    const Rank p = ranks_of(time.job);
+    const bool whole = traits_of(*names.collective).blocks == Blocks::one;
+    const Count elements = whole ? time.elements : time.elements / p * p;
+    const Count bytes = Amounts::of_vector(*names.collective, p, elements * time.element_bytes).measured_bytes();
+    auto& best = files[file_name(time)][{*names.collective, bytes, names.algorithm}];
+    if (best.first == nullptr || counts_before(time, *best.first)) best = {&time, std::move(names)};
   }
-  for (const auto& [job, cells] : jobs) {
+  for (const auto& [name, found] : files) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const auto& [cell, best] : cells) rows.push_back(row_of(*best.first, best.second, std::get<1>(cell)));
+    for (const auto& [row, best] : found) rows.push_back(row_of(*best.first, best.second, std::get<1>(row)));
     result.rows += rows.size();
-    const nlohmann::ordered_json document = {{"type", "int32"},
+    const PicoTime& any = *found.begin()->second.first;
+    const nlohmann::ordered_json document = {{"type", any.type},
                                              {"op", "sum"},
                                              {"root", 0},
-                                             {"p", ranks_of(job)},
+                                             {"p", ranks_of(any.job)},
                                              {"sync", "barrier"},
                                              {"policy", "model"},
-                                             {"mpi", mpi_text(job.mpi)},
-                                             {"host", job.system},
-                                             {"nodes", job.nodes},
-                                             {"ranks_per_node", job.ranks_per_node},
+                                             {"mpi", mpi_text(any.job.mpi)},
+                                             {"host", any.job.system},
+                                             {"nodes", any.job.nodes},
+                                             {"ranks_per_node", any.job.ranks_per_node},
                                              {"rows", rows}};
-    const std::string name =
-        fmt::format("{}-{}-{}x{}-{}.json", job.system, job.stamp, job.nodes, job.ranks_per_node, mpi_text(job.mpi));
-    std::string safe = name;
-    std::ranges::replace_if(
-        safe, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '-' && c != '_'; }, '-');
-    result.files[safe] = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    result.files[name] = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
   return result;
 }
 
 namespace {
 
+/// True if a directory within another one can have this name.
+bool is_name(const std::string& text) {
+  return !text.empty() && text != "." && text != ".." && text.find('/') == std::string::npos;
+}
+
 /// The files of iterations of one test. A damaged file is left out.
 void read_test(const fs::path& directory, const PicoTest& test, std::vector<PicoTime>& times,
                std::map<std::string, std::size_t>& left_out) {
   std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
     if (entry.is_regular_file() && pico_file_name(entry.path().filename().string())) files.push_back(entry.path());
   }
   std::ranges::sort(files);
@@ -215,10 +272,8 @@ std::vector<PicoTime> read_pico(const fs::path& path, std::map<std::string, std:
     system.resize(system.size() - ending.size());
     const std::string text = select::read_text_file(description.string());
     for (const PicoTest& test : pico_tests_from_csv(text, system, description.string())) {
-      // The name of a directory, and not a way out of it.
-      const fs::path part = fs::path(test.job.stamp) / test.id;
-      const fs::path directory = path / system / part;
-      if (part != part.lexically_normal() || part.is_absolute() || *part.begin() == "..") {
+      const fs::path directory = path / system / test.job.stamp / test.id;
+      if (!is_name(test.job.stamp) || !is_name(test.id)) {
         ++left_out["no directory can have the name of the test"];
       } else if (test.on_device) {
         ++left_out["tests in the memory of GPUs"];

@@ -39,7 +39,8 @@ struct PicoTime {
   PicoJob job{};
   std::string collective{};
   std::string algorithm{};  ///< by PICO's name
-  std::string type{};       ///< of the elements, by PICO's name
+  std::string type{};       ///< of the elements, by Circoll's name
+  bool on_device = false;   ///< the buffers were in the memory of GPUs
   Count elements = 0;       ///< of the whole vector
   Count element_bytes = 4;  ///< of the type
   Count reps = 0;           ///< iterations that count
@@ -56,7 +57,7 @@ struct PicoTime {
 /// A table of medians, a line for each algorithm and size, as PICO's summaries are. Columns have the names system,
 /// stamp, nodes, ranks_per_node, mpi, version, collective, algorithm, bytes, iterations and median_ns. Or they have
 /// PICO's own: timestamp, nnodes, tasks_per_node, mpi_lib, mpi_lib_version, collective_type, algo_name, buffer_size,
-/// n_iter and median.
+/// n_iter and median. Without a column type or datatype all elements are int32. gpu_awareness or CUDA may be there.
 [[nodiscard]] std::vector<PicoTime> pico_times_from_csv(std::string_view text, const std::string& source);
 /// Reps and median of a file of iterations. The first tenth of them does not count.
 [[nodiscard]] PicoTime pico_iterations_from_csv(std::string_view text, const std::string& source);
@@ -71,12 +72,14 @@ struct PicoNames {
 /// `inside_as_own`: an algorithm inside an MPI library has the name of Circoll's algorithm of the same shape.
 [[nodiscard]] PicoNames names_of_pico(const PicoTime& time, bool inside_as_own);
 
-/// Files as circoll-bench writes them.
+/// Files as circoll-bench writes them, one for each job and type.
 struct PicoImport {
   std::map<std::string, std::string> files{};     ///< by name, "leonardo-2025_04_05___23_20_55-256x1.json"
   std::size_t rows = 0;                           ///< in all of them
   std::map<std::string, std::size_t> left_out{};  ///< by the reason, how many times
 };
+/// X_over counts before other times of its name and cell, and the shortest time counts among equals. A label X_ompi or
+/// X_mpich is left out if its time is that of default_*, and X_over in the same cell takes another.
 [[nodiscard]] PicoImport import_pico(const std::vector<PicoTime>& times, bool inside_as_own);
 
 /// All times below a directory of results, or in one table of medians. Throws Error: parse, invalid_argument (no

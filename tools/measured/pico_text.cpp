@@ -114,15 +114,17 @@ PicoJob job_in(const Table& table, const std::string& system) {
                  table.text(table.column({"version", "mpi_lib_version"}))};
 }
 
-constexpr std::array<std::pair<std::string_view, Count>, 9> types{{{"int8", 1},
-                                                                   {"int16", 2},
-                                                                   {"int32", 4},
-                                                                   {"int64", 8},
-                                                                   {"int", 4},
-                                                                   {"float", 4},
-                                                                   {"double", 8},
-                                                                   {"char", 1},
-                                                                   {"unsigned_char", 1}}};
+struct KnownType {
+  std::string_view pico;
+  std::string_view own;
+  Count bytes;
+};
+constexpr std::array types{
+    KnownType{"int8", "int8", 1},      KnownType{"int16", "int16", 2}, KnownType{"int32", "int32", 4},
+    KnownType{"int64", "int64", 8},    KnownType{"int", "int32", 4},   KnownType{"float", "float32", 4},
+    KnownType{"double", "float64", 8}, KnownType{"char", "int8", 1},   KnownType{"unsigned_char", "uint8", 1}};
+
+bool is_on_device(const std::string& aware) { return aware == "yes" || aware == "True" || aware == "true"; }
 
 }  // namespace
 
@@ -133,11 +135,10 @@ std::vector<PicoTest> pico_tests_from_csv(std::string_view text, const std::stri
   const std::size_t device = table.find({"gpu_awareness", "CUDA"});
   std::vector<PicoTest> tests;
   while (table.next()) {
-    const std::string aware = table.text(device);
     tests.push_back({.job = job_in(table, system),
                      .id = table.text(id),
                      .collective = table.text(collective),
-                     .on_device = aware == "yes" || aware == "True" || aware == "true"});
+                     .on_device = is_on_device(table.text(device))});
   }
   return tests;
 }
@@ -150,13 +151,20 @@ std::vector<PicoTime> pico_times_from_csv(std::string_view text, const std::stri
   const std::size_t bytes = table.column({"bytes", "buffer_size"});
   const std::size_t reps = table.column({"iterations", "n_iter"});
   const std::size_t median = table.column({"median_ns", "median"});
+  const std::size_t device = table.find({"gpu_awareness", "CUDA"});
+  const std::size_t type = table.find({"type", "datatype"});
   std::vector<PicoTime> times;
   while (table.next()) {
+    const std::string name = table.text(type);
+    const auto known = std::ranges::find(types, name.empty() ? "int32" : name, &KnownType::pico);
+    if (known == types.end()) table.fail(fmt::format("'{}' is no type of PICO", name.substr(0, 40)));
     PicoTime time{.job = job_in(table, table.text(system)),
                   .collective = table.text(collective),
                   .algorithm = table.text(algorithm),
-                  .type = "int32",
-                  .elements = table.count(bytes, 0, most_bytes) / 4,
+                  .type = std::string(known->own),
+                  .on_device = is_on_device(table.text(device)),
+                  .elements = table.count(bytes, 0, most_bytes) / known->bytes,
+                  .element_bytes = known->bytes,
                   .reps = table.count(reps, 0, most_bytes),
                   .median_s = table.number(median) * 1e-9};
     if (time.median_s < 0 || time.median_s > most_nanoseconds * 1e-9) table.fail("the median is out of range");
@@ -193,10 +201,10 @@ std::optional<PicoTime> pico_file_name(std::string_view name) {
   if (error != std::errc{} || end == name.data() + name.size() || *end != '_') return std::nullopt;
   if (time.elements < 0 || time.elements > most_bytes) return std::nullopt;
   name.remove_prefix(static_cast<std::size_t>(end - name.data()) + 1);
-  for (const auto& [type, size] : types) {
+  for (const auto& [type, own, size] : types) {
     if (!name.ends_with(type) || name.size() < type.size() + 2 || name[name.size() - type.size() - 1] != '_') continue;
     if (type == "char" && name.ends_with("_unsigned_char")) continue;
-    time.type = type;
+    time.type = own;
     time.element_bytes = size;
     name.remove_suffix(type.size() + 1);
     break;
