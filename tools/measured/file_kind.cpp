@@ -96,25 +96,6 @@ FileKind kind_of_object(const json& object) {
   return object.contains("launches") ? FileKind::merged : FileKind::launch;
 }
 
-namespace fs = std::filesystem;
-
-/// The path itself, or the installed file of a machine with this name.
-std::string path_of_machine(const std::string& path) {
-  std::error_code error;
-  if (path.find('/') != std::string::npos || fs::exists(path, error)) return path;
-  const fs::path installed =
-      fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "share" / "circoll" / "machines";
-  if (fs::exists(installed / (path + ".json"), error)) return (installed / (path + ".json")).string();
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(installed, error)) {
-    names.push_back(entry.path().stem().string());
-  }
-  std::ranges::sort(names);
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("there is no machine file {}; machines with names are {}", path,
-                          names.empty() ? "not installed" : fmt::to_string(fmt::join(names, ", "))));
-}
-
 bool is_wanted(FileKind kind, std::initializer_list<FileKind> wanted) {
   const auto has = [&](FileKind one) { return std::find(wanted.begin(), wanted.end(), one) != wanted.end(); };
   return has(kind) || (kind == FileKind::sides && has(FileKind::launch));
@@ -149,6 +130,23 @@ std::string read_file_of(const std::string& path, std::initializer_list<FileKind
   std::string text = select::read_text_file(path);
   require_kind(text, path, wanted);
   return text;
+}
+
+std::string path_of_machine(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (path.find('/') != std::string::npos || fs::exists(path, error)) return path;
+  const fs::path installed =
+      fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "share" / "circoll" / "machines";
+  if (fs::exists(installed / (path + ".json"), error)) return (installed / (path + ".json")).string();
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(installed, error)) {
+    names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("there is no machine file {}; machines with names are {}", path,
+                          names.empty() ? "not installed" : fmt::to_string(fmt::join(names, ", "))));
 }
 
 Machine read_machine_file(const std::string& path) {
