@@ -269,6 +269,7 @@ TEST(MachineFile, ErrorsNameTheLine) {
   expect(head + rest + "}", "m:1", "'alpha_s' is missing");
   expect(head + "\"alpha\": 1e-6,\n" + rest + "}", "m:3", "'alpha' is not known");
   expect(head + "\"alpha_s\": 1e-6,\n\"f_beta\": -1,\n" + rest + "}", "m:4", "above 0");
+  expect(head + "\"alpha_s\": 1e308,\n" + rest + "}", "m:3", "at most 1e9");
   EXPECT_THROW((void)read_machine("/no/such/file"), Error);
 }
 
