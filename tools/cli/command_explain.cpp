@@ -265,7 +265,9 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       ->add_option("--algorithm", options->algorithm,
                    "As if a variable named it (CIRCOLL_BCAST): ALGORITHM[:param=value,...], or file:PATH")
       ->type_name("ALGORITHM");
-  command->add_option("--mpi", options->mpi, "The MPI whose profile auto goes by on one node; auto: the first that there is")
+  command
+      ->add_option("--mpi", options->mpi,
+                   "The MPI whose profile auto goes by on one node; auto: the first that there is")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();
   command->add_option("--program", options->program, "The program whose rules in the profile count, too (cg, sgd.py)");
