@@ -1,5 +1,4 @@
 // Machine files.
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "circoll/select.hpp"
@@ -10,9 +9,12 @@ namespace circoll {
 
 namespace {
 
+/// Predicted times must stay finite, or no algorithm would be the fastest.
+constexpr double most = 1e9;
+
 double positive(const select::Members& members, std::string_view key) {
   const double value = members.number(key);
-  if (!(value > 0) || !std::isfinite(value)) members.fail(members.at(key), std::string(key) + " must be above 0");
+  if (!(value > 0) || value > most) members.fail(members.at(key), std::string(key) + " must be above 0, at most 1e9");
   return value;
 }
 

@@ -99,6 +99,7 @@ if [ -x "$prefix/bin/circoll" ]; then
   done
   CIRCOLL_POLICY=file:$prefix/share/doc/circoll/examples/rules/p8.json \
     "$prefix/bin/circoll" explain allreduce -p 8 --bytes 1Mi >/dev/null
+  "$prefix/bin/circoll" explain allreduce -p 64 --bytes 1Mi --machine leonardo >/dev/null
   "$prefix/bin/circoll" explore allreduce/ring -p 4 -o "$scratch/explorer.html"
   grep -q 'content="id=allreduce/ring&amp;p=4"' "$scratch/explorer.html"
   if /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then

@@ -8,6 +8,7 @@
 
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
+#include "model/sharing.hpp"
 #include "select/machine.hpp"
 
 namespace circoll {
@@ -268,6 +269,7 @@ TEST(MachineFile, ErrorsNameTheLine) {
   expect(head + rest + "}", "m:1", "'alpha_s' is missing");
   expect(head + "\"alpha\": 1e-6,\n" + rest + "}", "m:3", "'alpha' is not known");
   expect(head + "\"alpha_s\": 1e-6,\n\"f_beta\": -1,\n" + rest + "}", "m:4", "above 0");
+  expect(head + "\"alpha_s\": 1e308,\n" + rest + "}", "m:3", "at most 1e9");
   EXPECT_THROW((void)read_machine("/no/such/file"), Error);
 }
 
@@ -276,6 +278,17 @@ TEST(MachineFile, DecidesForTheModel) {
   EXPECT_EQ(policy->machine().name, "truth");
   const Decision decision = policy->decide({.collective = Collective::bcast, .p = 4, .bytes = 1000});
   EXPECT_NE(decision.reason.find("'truth'"), std::string::npos);
+}
+
+/// A tree's messages share the root's port, and policies price them so.
+TEST(Compare, ScatterIsPricedAsPoliciesDo) {
+  const std::string bench = R"({"type": "byte", "op": "bor", "root": 0, "p": 16, "rows": [
+    {"collective": "scatter", "algorithm": "binomial", "served_by": "binomial", "p": 16, "bytes": 1000, "reps": 9,
+     "median_us": 5.0, "correct": "-"}]})";
+  const Selection binomial = parse_selection("scatter/binomial");
+  const double priced = between_hosts(binomial, 16, 16000, truth).time_s;
+  EXPECT_GT(priced, 1.01 * seconds(terms_of(binomial, 16, 16000), truth));
+  EXPECT_DOUBLE_EQ(compare(bench, "bench", truth).at(0).predicted_s, priced);
 }
 
 TEST(Compare, MeasuredAgainstPredicted) {

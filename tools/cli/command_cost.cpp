@@ -238,7 +238,8 @@ void add_cost(CLI::App& app, Context& /*context*/) {
   command->add_option("--op", options->op, "The operator of a reduction: rules algorithms out that it does not suit")
       ->transform(op_name())
       ->capture_default_str();
-  command->add_option("--machine", options->machine_file, "A machine file (circoll calibrate)")->type_name("FILE");
+  command->add_option("--machine", options->machine_file, "A machine file (circoll calibrate), or leonardo or lumi")
+      ->type_name("FILE");
   const Machine measured;
   const auto price_option = [&](const char* name, std::optional<double>& value, double fallback, const char* help) {
     command->add_option(name, value, help)->check(options::at_least(0))->default_str(fmt::format("{}", fallback));

@@ -265,11 +265,14 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       ->add_option("--algorithm", options->algorithm,
                    "As if a variable named it (CIRCOLL_BCAST): ALGORITHM[:param=value,...], or file:PATH")
       ->type_name("ALGORITHM");
-  command->add_option("--mpi", options->mpi, "The MPI whose profile auto goes by on one node; auto: the first that there is")
+  command
+      ->add_option("--mpi", options->mpi,
+                   "The MPI whose profile auto goes by on one node; auto: the first that there is")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();
   command->add_option("--program", options->program, "The program whose rules in the profile count, too (cg, sgd.py)");
-  command->add_option("--machine", options->machine, "Machine file of the model; see 'circoll calibrate'");
+  command->add_option("--machine", options->machine,
+                      "Machine file of the model (circoll calibrate), or leonardo or lumi");
   command->add_flag("--allow-rank-divergence", options->allow_rank_divergence,
                     "As with CIRCOLL_ALLOW_RANK_DIVERGENCE=1");
   command->add_flag("--json", options->json, "As JSON");

@@ -12,6 +12,7 @@
 #include "facts/median.hpp"
 #include "measured/calibration.hpp"
 #include "measured/measurement.hpp"
+#include "model/sharing.hpp"
 
 namespace circoll {
 namespace {
@@ -188,7 +189,7 @@ std::vector<Comparison> compare(std::string_view bench_json, const std::string& 
       const Selection ran =
           completed(parse_selection(row.collective, by_policy ? one.served_by : one.algorithm), one.p, bytes, machine);
       one.served_by = ran.text();
-      one.predicted_s = seconds(terms_of(ran, one.p, bytes), machine);
+      one.predicted_s = between_hosts(ran, one.p, bytes, machine).time_s;
     }
     result.push_back(std::move(one));
   }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "circoll/error.hpp"
 #include "select/machine.hpp"
@@ -130,8 +132,26 @@ std::string read_file_of(const std::string& path, std::initializer_list<FileKind
   return text;
 }
 
+std::string path_of_machine(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (path.find('/') != std::string::npos || fs::exists(path, error)) return path;
+  const fs::path installed =
+      fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "share" / "circoll" / "machines";
+  if (fs::exists(installed / (path + ".json"), error)) return (installed / (path + ".json")).string();
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(installed, error)) {
+    names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("there is no machine file {}; machines with names are {}", path,
+                          names.empty() ? "not installed" : fmt::to_string(fmt::join(names, ", "))));
+}
+
 Machine read_machine_file(const std::string& path) {
-  return machine_from_json(read_file_of(path, {FileKind::machine}), path);
+  const std::string file = path_of_machine(path);
+  return machine_from_json(read_file_of(file, {FileKind::machine}), file);
 }
 
 void require_rules(std::string_view policy) {

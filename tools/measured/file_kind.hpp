@@ -45,7 +45,10 @@ void require_kind(std::string_view text, const std::string& path, std::initializ
 /// The text of a file, after require_kind(). Throws Error(invalid_argument) if it cannot be read.
 [[nodiscard]] std::string read_file_of(const std::string& path, std::initializer_list<FileKind> wanted);
 
-/// A machine, as read_machine() reads it.
+/// The path itself, or the installed file of a machine with this name. Throws Error(invalid_argument) with the
+/// installed names if there is neither.
+[[nodiscard]] std::string path_of_machine(const std::string& path);
+/// The machine of such a path or name, as read_machine() reads it.
 [[nodiscard]] Machine read_machine_file(const std::string& path);
 /// Looks at the file of a policy "file:PATH". Other policies pass.
 void require_rules(std::string_view policy);

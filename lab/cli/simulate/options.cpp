@@ -115,7 +115,8 @@ void check_network_options(const SimulateOptions& o) {
 }
 
 void add_machine_options(CLI::App& command, SimulateOptions& o) {
-  command.add_option("--machine", o.machine_file, "A machine file (circoll calibrate)")->type_name("FILE");
+  command.add_option("--machine", o.machine_file, "A machine file (circoll calibrate), or leonardo or lumi")
+      ->type_name("FILE");
   command
       .add_option("--loggops", o.loggops,
                   "Prices of messages instead: L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64Ki (those left out are 0)")

@@ -14,6 +14,7 @@
 #include "measured/file_kind.hpp"
 #include "process.hpp"
 #include "processors.hpp"
+#include "select/machine.hpp"
 #include "select/network.hpp"
 #include "select/text_file.hpp"
 #include "tune/launches.hpp"
@@ -227,7 +228,7 @@ void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& resu
   const std::string policy = environment("CIRCOLL_POLICY").value_or("auto");
   PolicyOptions options;
   try {
-    if (const auto machine = environment("CIRCOLL_MACHINE")) options.machine = measured::read_machine_file(*machine);
+    if (const auto machine = environment("CIRCOLL_MACHINE")) options.machine = read_machine(*machine);
     if (policy != "auto" && policy != "learn") {
       add_note(result.findings, "profile", "CIRCOLL_POLICY is " + policy + ", so that no profile is looked for");
       result.automatic = make_policy(policy, options);

@@ -8,6 +8,7 @@
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
 #include "for_report.hpp"
+#include "measured/file_kind.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -32,7 +33,7 @@ std::string command_of(const TuneForOptions& options, const std::string& report)
   add("--mpi", options.mpi);
   if (!options.launcher.empty()) add("--launcher", options.launcher);
   if (!options.bench.empty()) add("--bench", options.bench);
-  if (!options.machine.empty()) add("--machine", fs::absolute(options.machine).string());
+  if (!options.machine.empty()) add("--machine", fs::absolute(measured::path_of_machine(options.machine)).string());
   add("--type", options.type);
   add("--op", options.op);
   add("--sync", options.sync);
