@@ -37,7 +37,7 @@ void Ledger::add(const Event& event) {
   auto row = rows_.find(key);
   if (row == rows_.end()) {
     row = rows_.emplace(Key{.view = key, .reason = std::string(key.reason)}, Tally{}).first;
-    row->second.algorithm = name_of(event.called(), event.served);
+    row->second.algorithm = name_of(event.collective, event.served);
     row->second.why = event.reason;
   }
   Tally& tally = row->second;

@@ -47,7 +47,7 @@ std::uint32_t Trace::kind_of(const Event& event) {
                     .ranks = event.ranks,
                     .algorithm = native ? nullptr : event.served->algorithm,
                     .params = native ? Params{} : event.served->params,
-                    .name = name_of(event.called(), event.served),
+                    .name = name_of(event.collective, event.served),
                     .reason = std::string(event.reason)});
   index_.emplace(hash, fresh);
   return fresh;

@@ -2,7 +2,7 @@
 //
 // A sum of two numbers is s + e with s rounded and e its error, both of which are exact. Errors are summed in c, and
 // where that addition has an error, too, the vector does not decide, unless it cannot change the rounding.
-// docs/developer/exact.md has the proof.
+// docs/developer/proof.md has the proof.
 #include <algorithm>
 #include <limits>
 

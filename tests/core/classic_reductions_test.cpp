@@ -293,7 +293,7 @@ TEST(Patterns, FoldingKeepsTheOrderOfRanks) {
       const patterns::Folding folding(p, root);
       EXPECT_FALSE(folding.removed(root));
       Rank before = -1;
-      for (Rank place = 0; place < folding.power(); ++place) {
+      for (Rank place = 0; place < folding.places(); ++place) {
         const Rank rank = folding.rank_at(place);
         EXPECT_GT(rank, before);
         EXPECT_EQ(folding.place_of(rank), place);
