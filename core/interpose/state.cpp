@@ -121,8 +121,9 @@ void State::read_environment() {
   trace_file_ = environment("CIRCOLL_TRACE").value_or("");
   check_placeholders("CIRCOLL_REPORT", report_);
   check_placeholders("CIRCOLL_TRACE", trace_file_);
-  if (report_ != "0") ledger_ = std::make_unique<Ledger>();
-  if (!trace_file_.empty()) trace_ = std::make_unique<Trace>();
+  // Calls may have been recorded already, where the ranks compare late.
+  if (report_ != "0" && ledger_ == nullptr) ledger_ = std::make_unique<Ledger>();
+  if (!trace_file_.empty() && trace_ == nullptr) trace_ = std::make_unique<Trace>();
   recording_ = ledger_ != nullptr || trace_ != nullptr;
   if (recording_ || !learn_file_.empty()) register_report();
 }

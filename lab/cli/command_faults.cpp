@@ -124,11 +124,12 @@ void faults(FaultsOptions& o) {
     return;
   }
   if (!o.picture.empty()) misuse("--picture draws a repair: give --repair");
-  const Interruptible interruptible;
   const std::optional<Chart> chart = chart_for(o.plot);
   const Failures failures = find_failures(request);
   print(o.json ? failures_json(request, failures) : failures_table(request, failures));
-  if (chart) chart->draw_json(failures_json(request, failures));
+  if (!chart) return;
+  const Interruptible interruptible;  // not before: the analysis does not ask for signals
+  chart->draw_json(failures_json(request, failures));
 }
 
 /// The name of a picture ends in .svg, as that is what is written.

@@ -213,8 +213,10 @@ std::vector<TimedAlgorithm> timed_row(const SimulateOptions& o, const Scene& sce
     }
     left_out.push_back({{"id", candidate.id()}, {"p", p}, {"bytes", bytes}, {"reason", why}});
   }
+  // Of equal times those come first that `auto` may take.
+  const auto key = [](const TimedAlgorithm& one) { return std::pair(one.time_s, !one.selection.algorithm->automatic); };
   std::stable_sort(row.begin(), row.end(),
-                   [](const TimedAlgorithm& a, const TimedAlgorithm& b) { return a.time_s < b.time_s; });
+                   [&](const TimedAlgorithm& a, const TimedAlgorithm& b) { return key(a) < key(b); });
   return row;
 }
 

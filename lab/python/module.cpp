@@ -66,7 +66,8 @@ void Chosen::require_serves(Rank p) const {
 }
 
 Shape Chosen::shape(Rank p, Rank rank, Rank root, bool in_place) const {
-  require(p >= 1, "the number of ranks is positive");
+  constexpr Rank most_ranks = Rank{1} << 40;  // beyond it, products of some algorithms overflow
+  require(p >= 1 && p <= most_ranks, "the number of ranks is from 1 to 2^40");
   if (rank < 0 || rank >= p)
     throw Error(ErrorCode::invalid_argument, fmt::format("the rank {} is none of {} ranks", rank, p));
   check_root(root, p);

@@ -261,9 +261,9 @@ TEST(Report, TextHasTheRowsAndFitsTheScreen) {
   std::istringstream lines(report.text());
   bool found = false;
   for (std::string line; std::getline(lines, line);) {
-    EXPECT_LE(line.size(), 120U) << line;
+    EXPECT_LE(line.size(), 110U) << line;  // the longest name there is
     EXPECT_TRUE(line.starts_with("circoll:")) << line;
-    found = found || line.starts_with("circoll: allreduce            native                        1               8 ");
+    found = found || line.starts_with("circoll: allreduce             native ");
   }
   EXPECT_TRUE(found) << report.text();
   EXPECT_NE(report.text().find("why    because of a test"), std::string::npos);
@@ -275,7 +275,7 @@ TEST(Report, NamesPredictionsAsTheModels) {
   Report report(two_ranks());
   report.add_rank(ledger.serialised());
   const std::string text = report.text();
-  EXPECT_NE(text.find("     time    model model(native)   own/call\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(" time model model(native) own/call\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("predicted  "), std::string::npos) << text;
 }
 

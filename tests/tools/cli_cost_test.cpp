@@ -81,6 +81,7 @@ TEST(Cli, CostOverSizes) {
   const auto& times = data.at("times_s");
   EXPECT_GE(times.size(), 10U);
   for (const auto& [name, of] : times.items()) EXPECT_EQ(of.size(), sizes.size()) << name;
+  EXPECT_EQ(data.at("fastest").size(), sizes.size());
   // The rankings agree, also on both sides of a crossover.
   const auto fastest = [](std::int64_t bytes) {
     const std::string command = "cost allreduce -p 36 --json --bytes " + std::to_string(bytes);
@@ -94,6 +95,7 @@ TEST(Cli, CostOverSizes) {
     EXPECT_EQ(fastest(bytes - 1), crossover.at("from"));
   }
   EXPECT_EQ(fastest(8), data.at("crossovers").front().at("from"));
+  EXPECT_EQ(fastest(8), data.at("fastest").front());
   const std::string text = run("cost allreduce -p 36 --bytes 64Mi --sizes").out;
   for (const auto& crossover : data.at("crossovers"))
     EXPECT_TRUE(contains(text, crossover.at("to").get<std::string>()));

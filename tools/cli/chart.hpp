@@ -15,7 +15,7 @@ struct ChartOptions {
 };
 
 /// A chart to be drawn. It is made before long work, and drawn after the numbers are printed, which a chart that fails
-/// does not lose. The caller has an Interruptible.
+/// does not lose. An Interruptible is around each draw().
 class Chart {
  public:
   /// Looks for what drawing needs. Throws Error(unsupported) that says what to install if there is no Python with

@@ -165,7 +165,6 @@ void price_sizes(const CostOptions& o, Collective collective) {
   const OperatorTraits op = is_reducing(collective) ? traits_of(o.op) : OperatorTraits{true, true};
   const SizesRequest request{
       .collective = collective, .p = o.size, .root = o.root, .most_bytes = o.bytes, .op = op, .machine = o.machine};
-  const Interruptible interruptible;
   const std::optional<Chart> chart = chart_for(o.plot);
   const std::vector<Crossover> changes = crossovers(request);
   if (!o.json) {
@@ -183,6 +182,8 @@ void price_sizes(const CostOptions& o, Collective collective) {
   ordered_json result = call_as_json(o);
   result["collective"] = to_string(collective);
   result["sizes"] = sizes_of(request);
+  result["fastest"] = ordered_json::array();
+  for (const Algorithm* one : fastest_over_sizes(request)) result["fastest"].push_back(one->name);
   result["times_s"] = ordered_json::object();
   for (const TimesOverSizes& one : times_over_sizes(request))
     result["times_s"][std::string(one.algorithm->name)] = one.times_s;
@@ -190,7 +191,9 @@ void price_sizes(const CostOptions& o, Collective collective) {
   for (const Crossover& change : changes)
     result["crossovers"].push_back({{"bytes", change.bytes}, {"from", change.from->name}, {"to", change.to->name}});
   if (o.json) print(result.dump(2) + "\n");
-  if (chart) chart->draw_json(result.dump());
+  if (!chart) return;
+  const Interruptible interruptible;
+  chart->draw_json(result.dump());
 }
 
 void cost(const CostOptions& o) {

@@ -14,9 +14,10 @@
 // circoll/mpi.hpp includes this header.
 //
 // Errors are those of circoll/mpi.hpp, on this rank alone. MpiError(MPI_ERR_TRUNCATE): a message was no multiple of the
-// elements. MpiError(MPI_ERR_NO_MEM) or std::bad_alloc: there was no memory for a message, or for the call. The other
-// ranks end their exchange all the same, and the next exchange is right. A call that throws std::bad_alloc has waited
-// for them. It sends nothing if the memory ended before its messages were under way.
+// elements. MpiError(MPI_ERR_NO_MEM): there was no memory for a message. std::bad_alloc: there was none for the call,
+// which sends nothing then. In these cases the other ranks end their exchange, and the next exchange is right. They
+// wait if the memory ends earlier: where the list of messages is made, or in a communicator's first exchange. After
+// another MpiError MPI may still read the data that a blocking call has sent, so they must live on.
 #pragma once
 
 #include <functional>

@@ -54,12 +54,13 @@ def costs(collective: str, p: int, most_bytes: int = 1 << 26, op: str = "sum", m
     while (size := round(8 * 2 ** (len(sizes) / 4))) < most_bytes:
         sizes.append(size)
     sizes.append(most_bytes)
-    times = {}
+    times, fastest = {}, []
     for at, size in enumerate(sizes):
-        for one in rank(collective, p, size, op=op, machine=machine, root=root):
-            if not one.unmet_need:
-                times.setdefault(one.algorithm.name, [None] * len(sizes))[at] = one.time_s
-    return {"collective": collective, "p": p, "sizes": sizes, "times_s": times}
+        ranked = [one for one in rank(collective, p, size, op=op, machine=machine, root=root) if not one.unmet_need]
+        fastest.append(ranked[0].algorithm.name)  # of equal times the first one is what `auto` would take
+        for one in ranked:
+            times.setdefault(one.algorithm.name, [None] * len(sizes))[at] = one.time_s
+    return {"collective": collective, "p": p, "sizes": sizes, "fastest": fastest, "times_s": times}
 
 
 def measurements(*paths: str | os.PathLike[str]) -> Any:

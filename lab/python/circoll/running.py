@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import collections
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -152,7 +153,15 @@ def _prepare(algorithm, buffers, op, comm, root, counts, most_tag):
     if len(plan.steps) and int(plan.steps["tag"].max()) > most_tag:
         raise Unsupported(f"this MPI has tags up to {most_tag} only, and {algorithm.id} needs more")
     areas.append(numpy.empty(plan.scratch, areas[0].dtype))
-    return (plan, areas, _operator(op, areas)), (str(algorithm), op, root, sizes, areas[0].dtype.str)
+    combines = numpy.isin(plan.steps["kind"], (StepKind.reduce, StepKind.recv_reduce)).any()
+    return (plan, areas, _operator(op, areas) if combines else None), (str(algorithm), op, root, sizes, areas[0].dtype.str)
+
+
+def _digest(what, algorithm, p, root):
+    """Of schedules that may differ among the ranks under one name; those of an algorithm of Circoll's cannot."""
+    if isinstance(what, str) and not what.startswith("file:"):
+        return None
+    return hashlib.sha256(_core.to_text(algorithm.schedules(p, root)).encode()).hexdigest()
 
 
 def run(what: str | _core.Algorithm | Sequence[_core.Schedule], sendbuf: Any, recvbuf: Any, op: str = "sum", comm: Any = None, root: int = 0,
@@ -165,17 +174,21 @@ def run(what: str | _core.Algorithm | Sequence[_core.Schedule], sendbuf: Any, re
     """
     from mpi4py import MPI
     comm = MPI.COMM_WORLD if comm is None else comm
-    prepared, call, failed = (), (), None
+    prepared, call, digest, failed = (), (), None, None
     try:
-        prepared, call = _prepare(_core.algorithm(what), (sendbuf, recvbuf), op, comm, root, counts, MPI.COMM_WORLD.Get_attr(MPI.TAG_UB))
+        algorithm = _core.algorithm(what)
+        prepared, call = _prepare(algorithm, (sendbuf, recvbuf), op, comm, root, counts, MPI.COMM_WORLD.Get_attr(MPI.TAG_UB))
+        digest = _digest(what, algorithm, comm.size, root)
     except Exception as error:  # the other ranks hear of any
         failed = error
-    verdicts = comm.allgather((None if failed is None else str(failed) or repr(failed), call))
+    verdicts = comm.allgather((None if failed is None else str(failed) or repr(failed), call, digest))
     if failed is not None:
         raise failed
-    for rank, (sentence, other) in enumerate(verdicts):
+    for rank, (sentence, other, others_digest) in enumerate(verdicts):
         if sentence is not None or other != call:
             raise InvalidArgument(f"rank {rank}: {sentence or f'it calls {other}, and rank {comm.rank} {call}'}")
+        if others_digest != digest:
+            raise InvalidArgument(f"rank {rank} has other schedules of {call[0]} than rank {comm.rank}")
     private = comm.Dup()  # no message of the caller's is taken for one of these
     _Execution(*prepared, private, MPI).go()
     private.Free()

@@ -118,6 +118,26 @@ if p > 1:
                 wrong.append(f"rank {rank}: {error}")
 
 
+def other_ring(b):
+    b.copy(b.output(b.rank, 1), b.input())
+    for k in range(b.size - 1):
+        b.sendrecv((b.rank - 1) % b.size, b.output((b.rank + k) % b.size, 1), (b.rank + 1) % b.size, b.output((b.rank + 1 + k) % b.size, 1))
+        b.next_round()
+
+
+if p > 2:  # rings of two ranks are alike
+    try:
+        circoll.run(circoll.build("allgather/mine", p, other_ring if last_one else ring), numpy.full(2, 0.5), gathered)
+        wrong.append(f"rank {rank}: different schedules")
+    except circoll.InvalidArgument as error:
+        compared += 1
+        if "other schedules" not in str(error):
+            wrong.append(f"rank {rank}: {error}")
+days = numpy.array(["2026-11-29" if rank == last else "1970-01-01"], "M8[D]")
+circoll.run("bcast/binomial", None, days, root=last)
+compare("elements without a sum", days, numpy.array(["2026-11-29"], "M8[D]"))
+
+
 def halves(b):
     """An allreduce of two ranks whose second half is under way while the first one is combined."""
     b.cut(2)

@@ -38,6 +38,9 @@ struct Crossover {
 /// is none.
 [[nodiscard]] std::vector<TimesOverSizes> times_over_sizes(const SizesRequest& request);
 
+/// The first of the ranking at all sizes. Throws Error(unsupported) if no algorithm is ranked.
+[[nodiscard]] std::vector<const Algorithm*> fastest_over_sizes(const SizesRequest& request);
+
 /// The crossovers between 8 bytes and the largest size, by size. They are exact up to a byte, if two algorithms cross
 /// once between two of the sizes.
 [[nodiscard]] std::vector<Crossover> crossovers(const SizesRequest& request);

@@ -60,6 +60,13 @@ std::vector<TimesOverSizes> times_over_sizes(const SizesRequest& request) {
   return all;
 }
 
+std::vector<const Algorithm*> fastest_over_sizes(const SizesRequest& request) {
+  (void)able(request);  // throws if there is none
+  std::vector<const Algorithm*> all;
+  for (const Count size : sizes_of(request)) all.push_back(fastest_at(request, size));
+  return all;
+}
+
 std::vector<Crossover> crossovers(const SizesRequest& request) {
   (void)able(request);  // throws if there is none
   std::vector<Crossover> found;

@@ -103,16 +103,19 @@ void Abandoned::collect() noexcept {
     entries.swap(entries_);
   }
   for (Entry& entry : entries) {
-    int completed = 0;
-    // An error is that of a message which nobody waits for any more.
-    const int rc =
-        PMPI_Testall(static_cast<int>(entry.requests.size()), entry.requests.data(), &completed, MPI_STATUSES_IGNORE);
-    if (rc == MPI_SUCCESS && completed != 0) {
-      arenas().release(entry.block);
-      if (entry.held.object != nullptr) entry.held.free(entry.held.object);
-    } else if (rc == MPI_SUCCESS) {
-      add(std::move(entry.requests), entry.block, entry.held);
+    bool pending = false;
+    for (MPI_Request& request : entry.requests) {
+      int completed = 0;
+      // An error is that of a message which nobody waits for any more. A request that has ended by it is null.
+      if (request != MPI_REQUEST_NULL) (void)PMPI_Test(&request, &completed, MPI_STATUS_IGNORE);
+      pending = pending || request != MPI_REQUEST_NULL;
     }
+    if (pending) {
+      add(std::move(entry.requests), entry.block, entry.held);
+      continue;
+    }
+    arenas().release(entry.block);
+    if (entry.held.object != nullptr) entry.held.free(entry.held.object);
   }
 }
 

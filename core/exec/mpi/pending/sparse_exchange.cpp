@@ -48,7 +48,8 @@ class Exchanges final : public Attachment {
   }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] std::uint64_t take_number() { return next_++; }
-  [[nodiscard]] bool may_start(std::uint64_t number) const { return number == ended_; }
+  /// After a failure of MPI, exchanges end that have not begun: then later numbers are passed.
+  [[nodiscard]] bool may_start(std::uint64_t number) const { return number <= ended_.load(); }
   void end() { ++ended_; }
   /// The error after which no exchange can end any more, because MPI has failed; or MPI_SUCCESS.
   [[nodiscard]] int broken() const { return broken_; }

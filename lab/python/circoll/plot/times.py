@@ -10,16 +10,14 @@ from .look import in_bytes, size_axis, styled, subplots
 def costs(data, title=None):
     """Predicted times over sizes, the fastest algorithms in colour: circoll.costs(), or `circoll cost --sizes --json`."""
     figure, ((axis,),) = subplots()
-    sizes, times = data["sizes"], data["times_s"]
-    at = range(len(sizes))
-    best = [min((curve[i], name) for name, curve in times.items() if curve[i] is not None)[1] for i in at]
+    sizes, times, best = data["sizes"], data["times_s"], data["fastest"]
     winners = list(dict.fromkeys(best))
     for name, curve in times.items():
         if name not in winners:
             axis.plot(sizes, [value if value is not None else float("nan") for value in curve], color="#c8ccd0", linewidth=0.8, zorder=1)
     for name in winners:
         axis.plot(sizes, [value if value is not None else float("nan") for value in times[name]], label=name)
-    for i in at[1:]:
+    for i in range(1, len(sizes)):
         if best[i] != best[i - 1]:
             axis.axvline(sizes[i], color="#59636e", linewidth=0.8, linestyle=":")
     axis.set_yscale("log")
@@ -56,7 +54,9 @@ def measured(data, kind="times", title=None):
     panels = _measured_panels(data)
     algorithms = list(dict.fromkeys(algorithm for series in panels.values() for algorithm in series))
     cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
-    colours = {algorithm: cycle[number % len(cycle)] for number, algorithm in enumerate(algorithms)}
+    if len(algorithms) > len(cycle):
+        cycle = [matplotlib.colormaps["turbo"](number / len(algorithms)) for number in range(len(algorithms))]
+    colours = dict(zip(algorithms, cycle))
     columns = min(3, len(panels))
     lines = -(-len(panels) // columns)
     figure, axes = subplots(lines, columns, figsize=(5.2 * columns, 3.4 * lines))
