@@ -153,7 +153,7 @@ def _prepare(algorithm, buffers, op, comm, root, counts, most_tag):
     if len(plan.steps) and int(plan.steps["tag"].max()) > most_tag:
         raise Unsupported(f"this MPI has tags up to {most_tag} only, and {algorithm.id} needs more")
     areas.append(numpy.empty(plan.scratch, areas[0].dtype))
-    combines = numpy.isin(plan.steps["kind"], (StepKind.reduce, StepKind.recv_reduce)).any()
+    combines = algorithm.collective.startswith(("allreduce", "reduce", "scan", "exscan"))
     return (plan, areas, _operator(op, areas) if combines else None), (str(algorithm), op, root, sizes, areas[0].dtype.str)
 
 
