@@ -123,8 +123,9 @@ TEST_MPI(steady_state_allocates_nothing) {
 }
 
 TEST_MPI(steady_state_among_neighbors_allocates_nothing) {
-  MPI_Comm ring = MPI_COMM_NULL;
   const int p = world_size(), periodic = 1;
+  if (p == 1) return;  // the library serves one rank
+  MPI_Comm ring = MPI_COMM_NULL;
   PMPI_Cart_create(MPI_COMM_WORLD, 1, &p, &periodic, 0, &ring);
   MPI_Datatype gapped = MPI_DATATYPE_NULL;
   PMPI_Type_vector(2, 1, 2, MPI_INT, &gapped);
@@ -151,11 +152,10 @@ TEST_MPI(steady_state_among_neighbors_allocates_nothing) {
       const mpi::InternedChoice& choice = *mpi::intern(Collective::alltoall, "auto");
       const auto perform = [&] {
         const mpi::CallResult result = mpi::perform(call, choice, mpi::NeighborNative(no_native), false);
-        expect(result.error == MPI_SUCCESS && (result.served() != nullptr || p == 1), "not served");
+        expect(result.error == MPI_SUCCESS && result.served() != nullptr, "not served");
       };
       const long made = allocations_in(perform);
-      expect(made == 0 || p == 1,
-             std::string(to_string(call.function)) + " made " + std::to_string(made) + " allocations");
+      expect(made == 0, std::string(to_string(call.function)) + " made " + std::to_string(made) + " allocations");
     }
   }
   PMPI_Type_free(&gapped);
