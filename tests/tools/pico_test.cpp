@@ -98,7 +98,9 @@ TEST(Pico, AlgorithmsHaveNamesOfCircollBench) {
   EXPECT_EQ(name_of("ALLTOALL", "modified_bruck_ompi", false), "openmpi/modified_bruck");
   EXPECT_EQ(name_of("SCATTER", "linear_nb_ompi", true), "linear");
   EXPECT_EQ(name_of("BCAST", "split_binary_ompi", true), "split_binary:segments=1");
+  EXPECT_EQ(name_of("SCATTER", "linear_nb_ompi", false), "");  // openmpi/basic_linear is another one
   EXPECT_EQ(name_of("REDUCE_SCATTER", "recursive_halving_mpich", false), "mpich/recursive_halving");
+  EXPECT_EQ(name_of("REDUCE_SCATTER", "recursive_halving_over", false), "recursive_halving");
   // MPICH's nonblocking collectives choose for themselves, and Bine trees are not in Circoll.
   EXPECT_EQ(name_of("ALLREDUCE", "non_blocking_mpich", true), "");
   EXPECT_EQ(name_of("ALLREDUCE", "bine_lat_over", true), "");
@@ -107,6 +109,29 @@ TEST(Pico, AlgorithmsHaveNamesOfCircollBench) {
   EXPECT_FALSE(measured::names_of_pico(time_of("ALLREDUCE_FAST", "ring_over", 8), true).collective);
   // With fewer elements than ranks a library uses another algorithm than the ring.
   EXPECT_EQ(measured::names_of_pico(time_of("ALLREDUCE", "ring_ompi", 7), true).algorithm, "");
+}
+
+/// Circoll's bcast/scatter_allgather has the ring in its second half, and PICO's has recursive doubling there.
+TEST(Pico, ScatterAllgatherIsTheOneWithTheRing) {
+  for (const bool inside_as_own : {false, true}) {
+    EXPECT_EQ(name_of("BCAST", "scatter_allgather_over", inside_as_own), "");
+    EXPECT_EQ(name_of("BCAST", "scatter_allgather_ompi", inside_as_own), "");
+    EXPECT_EQ(name_of("BCAST", "scatter_recursive_doubling_allgather_mpich", inside_as_own), "");
+    EXPECT_EQ(name_of("BCAST", "scatter_allgather_ring_over", inside_as_own), "scatter_allgather");
+  }
+  EXPECT_EQ(name_of("BCAST", "scatter_allgather_ring_ompi", true), "scatter_allgather");
+  EXPECT_EQ(name_of("BCAST", "scatter_allgather_ring_ompi", false), "openmpi/scatter_allgather_ring");
+  EXPECT_EQ(name_of("BCAST", "scatter_ring_allgather_mpich", true), "scatter_allgather");
+  EXPECT_EQ(name_of("BCAST", "scatter_ring_allgather_mpich", false), "mpich/scatter_ring_allgather");
+  // With fewer elements than ranks Open MPI sends from the root to everybody.
+  EXPECT_EQ(measured::names_of_pico(time_of("BCAST", "scatter_allgather_ring_ompi", 7), true).algorithm, "");
+}
+
+/// PICO's recursive_distance_doubling moves p - 1 blocks and then one, and Circoll's recursive_doubling many more.
+TEST(Pico, RecursiveDistanceDoublingIsNoAlgorithmOfCircoll) {
+  EXPECT_EQ(name_of("REDUCE_SCATTER", "recursive_distance_doubling_over", true), "");
+  EXPECT_EQ(name_of("REDUCE_SCATTER", "recursive_distance_doubling_over", false), "");
+  EXPECT_EQ(name_of("REDUCE_SCATTER", "recursive_doubling_mpich", false), "mpich/recursive_doubling");
 }
 
 TEST(Pico, TheFileIsThatOfCircollBench) {
@@ -148,6 +173,29 @@ TEST(Pico, AFalseLabelOfTheLibraryIsLeftOut) {
   EXPECT_EQ(rows_with(355.5e-6, 356.4e-6, 150e-6), 2U);
   EXPECT_EQ(rows_with(356.4e-6, 355.5e-6, 360e-6), 3U);  // the default is recursive doubling
   EXPECT_EQ(rows_with(356.4e-6, 600e-6, 829e-6), 3U);
+}
+
+/// Three jobs of Leonardo have the same times for allgather_reduce and Rabenseifner's algorithm.
+TEST(Pico, LabelsOfOneAlgorithmAreLeftOut) {
+  const auto rows_with = [](const std::vector<double>& ratios) {
+    std::vector<PicoTime> times;
+    for (std::size_t i = 0; i < ratios.size(); ++i) {
+      for (const char* const label : {"rabenseifner_ompi", "allgather_reduce_ompi", "rabenseifner_over"}) {
+        times.push_back(time_of("ALLREDUCE", label, Count{1024} << i));
+      }
+      times[times.size() - 2].median_s *= ratios[i];
+    }
+    times.push_back(time_of("ALLREDUCE", "allgather_reduce_ompi", 16));        // alone in its cell
+    times.push_back(time_of("ALLREDUCE", "allgather_reduce_ompi", 1024, 16));  // in another job
+    const measured::PicoImport imported = measured::import_pico(times, true);
+    std::size_t left_out = 0;
+    for (const auto& [why, count] : imported.left_out) left_out += count;
+    EXPECT_EQ(left_out, imported.rows == ratios.size() + 1 ? 2 * ratios.size() + 1 : 0);
+    return imported.rows;
+  };
+  EXPECT_EQ(rows_with({1.001, 0.999, 1.07}), 4U);  // rabenseifner_over, and the other job
+  EXPECT_EQ(rows_with({1.001, 1.5, 3}), 8U);       // alike in one cell by chance
+  EXPECT_EQ(rows_with({1.001, 1.5}), 6U);
 }
 
 TEST(Pico, TypesAndJobsStayApart) {

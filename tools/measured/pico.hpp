@@ -79,7 +79,8 @@ struct PicoImport {
   std::map<std::string, std::size_t> left_out{};  ///< by the reason, how many times
 };
 /// X_over counts before other times of its name and cell, and the shortest time counts among equals. A label X_ompi or
-/// X_mpich is left out if its time is that of default_*, and X_over in the same cell takes another.
+/// X_mpich is left out if its time is that of default_*, and X_over in the same cell takes another. Labels
+/// allgather_reduce_ompi and rabenseifner_ompi are left out of a job that has the same times for both in most cells.
 [[nodiscard]] PicoImport import_pico(const std::vector<PicoTime>& times, bool inside_as_own);
 
 /// All times below a directory of results, or in one table of medians. Throws Error: parse, invalid_argument (no
