@@ -14,7 +14,7 @@ namespace circoll::patterns {
 /// The distance from an even rank to its partner in exchange t. From an odd rank it is the opposite one. It is
 /// (1 - (-2)^(t+1)) / 3, that is 1, -1, 3, -5, 11, -21, ...
 [[nodiscard]] constexpr Rank bine_distance(int t) {
-  const Rank power = Rank{1} << (t + 1);
+  const Rank power = t < 0 ? 1 : Rank{2} << t;
   return t % 2 == 0 ? (1 + power) / 3 : (1 - power) / 3;
 }
 

@@ -19,6 +19,11 @@ namespace circoll::patterns {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p))) - 1;
 }
 
+/// 2^floor(log2 p), p >= 1.
+[[nodiscard]] constexpr Rank power_up_to(Rank p) {
+  return static_cast<Rank>(std::bit_floor(static_cast<std::uint64_t>(p)));
+}
+
 /// p' places of p ranks, p/2 <= p' <= p. The first 2 (p - p') ranks form pairs of neighbours, 2i and 2i + 1. One of
 /// each pair keeps place i, and the other is removed. That is the odd one, unless it is `wanted` (a root, which then
 /// changes roles with its neighbour). The order of places is that of ranks.
@@ -51,7 +56,7 @@ class PairFolding {
 /// The same for a power of two, p' = 2^floor(log2 p).
 class Folding : public PairFolding {
  public:
-  explicit constexpr Folding(Rank p, Rank wanted = 0) : PairFolding(p, Rank{1} << floor_log2(p), wanted) {}
+  explicit constexpr Folding(Rank p, Rank wanted = 0) : PairFolding(p, power_up_to(p), wanted) {}
   [[nodiscard]] constexpr int levels() const { return floor_log2(places()); }  ///< log2 p'
 };
 

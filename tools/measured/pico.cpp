@@ -121,12 +121,12 @@ namespace {
 
 /// The times of one cell of a job [s], by PICO's names of algorithms.
 using Cell = std::map<std::string, double>;
-using CellKey = std::tuple<PicoJob, std::string, std::string, Count>;  // job, collective, type, elements
+using JobCell = std::tuple<PicoJob, std::string, std::string, Count>;  // job, collective, type, elements
 
-CellKey key_of(const PicoTime& time) { return {time.job, lower(time.collective), time.type, time.elements}; }
+JobCell key_of(const PicoTime& time) { return {time.job, lower(time.collective), time.type, time.elements}; }
 
-std::map<CellKey, Cell> cells_of(const std::vector<PicoTime>& times) {
-  std::map<CellKey, Cell> cells;
+std::map<JobCell, Cell> cells_of(const std::vector<PicoTime>& times) {
+  std::map<JobCell, Cell> cells;
   for (const PicoTime& time : times) {
     if (time.median_s == 0 || time.on_device) continue;
     const auto [at, is_new] = cells[key_of(time)].emplace(time.algorithm, time.median_s);
@@ -161,7 +161,7 @@ constexpr std::array labels_that_differ{std::string_view("allgather_reduce_ompi"
 
 /// Series in which both labels have the same time in most cells, although their costs differ. The library did not obey
 /// at least one of the labels, and the times do not say which.
-std::set<Series> series_of_one_algorithm(const std::map<CellKey, Cell>& cells) {
+std::set<Series> series_of_one_algorithm(const std::map<JobCell, Cell>& cells) {
   std::map<Series, int> same_or_not;  // cells with the same time, less those with other times
   for (const auto& [key, cell] : cells) {
     const auto one = cell.find(std::string(labels_that_differ[0]));
@@ -217,7 +217,7 @@ PicoImport import_pico(const std::vector<PicoTime>& times, bool inside_as_own) {
   PicoImport result;
   using Row = std::tuple<Collective, Count, std::string>;
   std::map<std::string, std::map<Row, std::pair<const PicoTime*, PicoNames>>> files;
-  const std::map<CellKey, Cell> cells = cells_of(times);
+  const std::map<JobCell, Cell> cells = cells_of(times);
   const std::set<Series> of_one_algorithm = series_of_one_algorithm(cells);
   for (const PicoTime& time : times) {
     PicoNames names = names_of_pico(time, inside_as_own);

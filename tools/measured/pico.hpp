@@ -23,6 +23,7 @@ struct PicoJob {
   Rank ranks_per_node = 1;
   std::string mpi{};  ///< library and version
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
   [[nodiscard]] auto operator<=>(const PicoJob&) const = default;
 };
 

@@ -81,11 +81,10 @@ class [[nodiscard]] Exchange {
  public:
   /// Begins it by `begin(messages, place)`, which returns a Request.
   template <typename Begin>
-  Exchange(ByRank<T> sent, const Begin& begin) : data_(std::make_shared<Data>()) {
-    data_->sent = std::move(sent);
-    request_ =
-        begin(detail::messages_of(data_->sent), detail::place_in(std::shared_ptr<ByRank<T>>(data_, &data_->received)));
-  }
+  Exchange(ByRank<T> sent, const Begin& begin)
+      : data_(std::make_shared<Data>(Data{std::move(sent), {}})),
+        request_(begin(detail::messages_of(data_->sent),
+                       detail::place_in(std::shared_ptr<ByRank<T>>(data_, &data_->received)))) {}
   Exchange(Exchange&&) noexcept = default;
   Exchange& operator=(Exchange&&) = delete;
   Exchange(const Exchange&) = delete;

@@ -29,8 +29,10 @@ const int* as_ints(const Counts& numbers, int entries, std::vector<int>& kept) {
 template <typename Allgather, typename Allgatherv, typename Alltoallv, typename... Tail>
 int call_by(const NeighborCall& c, NeighborArrays& arrays, Allgather allgather, Allgatherv allgatherv,
             Allgather alltoall, Alltoallv alltoallv, Tail... tail) {
+  // NOLINTBEGIN(misc-misplaced-const): MPI_Datatype may be a pointer
   const auto& [given, sendcount, sendtype, sendcounts, senddispls, sendtypes] = c.send;
   const auto& [buffer, recvcount, recvtype, recvcounts, recvdispls, recvtypes] = c.recv;
+  // NOLINTEND(misc-misplaced-const)
   const int sends = neighbor_blocks(c.comm, true), receives = neighbor_blocks(c.comm, false);
   const int* const scounts = as_ints(sendcounts, sends, arrays[0]);
   const int* const sdispls = as_ints(senddispls, sends, arrays[1]);
