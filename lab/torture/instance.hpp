@@ -52,17 +52,18 @@ class GuardedMemory {
 template <typename T>
 struct PageAllocator {
   using value_type = T;
+  static constexpr std::size_t item_bytes = sizeof(T);  // NOLINT(bugprone-sizeof-expression): a handle may be a pointer
 
   PageAllocator() = default;
   template <typename U>
   PageAllocator(const PageAllocator<U>& /*other*/) {}  // NOLINT(google-explicit-constructor): as allocators are
 
   T* allocate(std::size_t n) {
-    void* const pages = ::mmap(nullptr, n * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const pages = ::mmap(nullptr, n * item_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) throw std::bad_alloc();
     return static_cast<T*>(pages);
   }
-  void deallocate(T* pages, std::size_t n) { ::munmap(pages, n * sizeof(T)); }
+  void deallocate(T* pages, std::size_t n) { ::munmap(pages, n * item_bytes); }
 
   friend bool operator==(const PageAllocator& /*a*/, const PageAllocator& /*b*/) { return true; }
 };
