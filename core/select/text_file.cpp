@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "circoll/error.hpp"
+#include "facts/file_kind.hpp"
 
 namespace circoll::select {
 namespace {
@@ -153,16 +154,6 @@ Json read_json(std::string_view text, const std::string& source) {
 void fail_at(const std::string& source, std::size_t line, const std::string& what) {
   throw Error(ErrorCode::parse, source + ":" + std::to_string(line) + ": " + what);
 }
-
-namespace {
-
-/// The kind that a key of the first level names: "report" for "circoll_report". Empty for all other keys.
-std::string_view kind_of_key(std::string_view key) {
-  constexpr std::string_view prefix = "circoll_";
-  return key.starts_with(prefix) ? key.substr(prefix.size()) : std::string_view{};
-}
-
-}  // namespace
 
 Members::Members(const Json& json, std::string source, std::vector<std::string_view> known)
     : json_(json), source_(std::move(source)) {

@@ -13,6 +13,7 @@
 
 #include "circoll/error.hpp"
 #include "circoll/text.hpp"
+#include "facts/file_kind.hpp"
 #include "show/form.hpp"
 
 namespace circoll {
@@ -87,10 +88,8 @@ class Node {
     if (!value_.is_object()) fail_type("an object");
     for (const auto& [key, unused] : value_.items()) {
       if (std::ranges::find(required, key) == required.end() && std::ranges::find(optional, key) == optional.end()) {
-        constexpr std::string_view prefix = "circoll_";
-        if (parent_ == nullptr && key.starts_with(prefix))
-          fail(fmt::format("this is a file of the kind {}; schedules are needed here",
-                           show::excerpt(std::string_view(key).substr(prefix.size()))));
+        if (const std::string_view kind = kind_of_key(key); parent_ == nullptr && !kind.empty())
+          fail(fmt::format("this is a file of the kind {}; schedules are needed here", show::excerpt(kind)));
         fail(fmt::format("the key {} is unknown", show::excerpt(key)));
       }
     }
