@@ -83,6 +83,16 @@ std::int64_t binomial_most(Rank p) {
   return std::max(p - top, top / 2);
 }
 
+Cost tree_gather_cost(const Shape& shape, std::int64_t most) {
+  const Rank p = shape.size;
+  const bool inner_copies = p >= 4;  // a rank other than the root has a child
+  return {.rounds = ceil_log2(p), .sent = most, .received = p - 1, .copied = shape.in_place && !inner_copies ? 0 : 1};
+}
+
+CriticalPath tree_gather_path(const Shape& shape) {
+  return one_way_path(shape.size, ceil_log2(shape.size), shape.size - 1);
+}
+
 void reduce_in_order(Builder& b, const Region& to, const KnomialTree& tree, Rank v, Rank size) {
   if (size == 1) b.copy(to, b.input());
   Arrivals arrivals(b, b.input());

@@ -45,6 +45,10 @@ void binomial_scatter(Builder& builder, const Region& all, Rank root);
 /// The most blocks that a rank but the root receives in a binomial scatter, or sends in a binomial gather.
 [[nodiscard]] std::int64_t binomial_most(Rank p);
 
+/// Cost and path of a gather in ceil(log2 p) rounds up a tree. A rank but the root sends `most` blocks at most.
+[[nodiscard]] Cost tree_gather_cost(const Shape& shape, std::int64_t most);
+[[nodiscard]] CriticalPath tree_gather_path(const Shape& shape);
+
 /// The parameter of the algorithms that are a k-nomial tree.
 inline constexpr ParamDeclaration radix{
     .name = "radix", .minimum = 2, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits of a rank"};

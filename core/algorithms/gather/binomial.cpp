@@ -46,18 +46,7 @@ void build(Builder& b) {
   }
 }
 
-Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  const bool inner_copies = p >= 4;  // a rank other than the root has a child
-  return {.rounds = patterns::ceil_log2(p),
-          .sent = patterns::binomial_most(p),
-          .received = p - 1,
-          .copied = shape.in_place && !inner_copies ? 0 : 1};
-}
-
-CriticalPath path(const Shape& shape) {
-  return patterns::one_way_path(shape.size, patterns::ceil_log2(shape.size), shape.size - 1);
-}
+Cost cost(const Shape& shape) { return patterns::tree_gather_cost(shape, patterns::binomial_most(shape.size)); }
 
 }  // namespace
 
@@ -73,7 +62,7 @@ CIRCOLL_ALGORITHM(gather, binomial) {
       .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "max(p-2^(q-1), floor(2^(q-2)))", .reduced = "0"},
                                    "p-1"),
       .cost = cost,
-      .path = path,
+      .path = patterns::tree_gather_path,
       .levels = patterns::binomial_levels,
       .build = build,
   };
