@@ -51,17 +51,18 @@ with tempfile.TemporaryDirectory() as work:
             calls = int(rounds) * int(np) * (2 if mode == "persistent" else 1)
             expect(counts["alltoallw", mode, "served"] == calls and counts["alltoallw", mode, "native"] == 0,
                    f"{mode} alltoallw is served with {way}", counts, calls)
-    done, counts = run(work, "1", "library", CIRCOLL_NEIGHBOR="native")
+    # On two ranks some rounds have no graph that a library does right.
+    done, counts = run(work, rounds, "library", CIRCOLL_NEIGHBOR="native")
     chosen = {key[2] for key in counts if key[0] != "alltoallw"}
     expect(chosen == {"chosen"} and done.returncode == 0, "CIRCOLL_NEIGHBOR=native leaves all calls to the library", counts, done.stderr)
     done, counts = run(work, "2", CIRCOLL_ALLTOALLV="native")
     expect({key[2] for key in counts if key[0] == "alltoallw"} == {"native"}, "CIRCOLL_ALLTOALLV=native holds for alltoallw", counts)
-    done, counts = run(work, "1", "library", CIRCOLL_NEIGHBOR="some")
+    done, counts = run(work, rounds, "library", CIRCOLL_NEIGHBOR="some")
     expect("'some' is none of" in done.stderr and {key[2] for key in counts if key[0] != "alltoallw"} == {"chosen"}, "a wrong value is refused", done.stderr)
-    done, counts = run(work, "3", "library", CIRCOLL_PROGRESS="off")
+    done, counts = run(work, rounds, "library", CIRCOLL_PROGRESS="off")
     native = {key[2] in ("direct", "served") for key in counts if key[1] != "blocking"}
     expect(native == {False} and done.returncode == 0, "without progress calls that do not block are native", counts, done.stderr)
-    done, counts = run(work, "1", "library", CIRCOLL_FAULTS="report")
+    done, counts = run(work, rounds, "library", CIRCOLL_FAULTS="report")
     left = {key[2] == "native" or key[2].startswith("CIRCOLL_FAULTS is on") for key in counts}
     expect(left == {True}, "failures leave them to the library", counts)
 end()
