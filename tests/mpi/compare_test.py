@@ -125,7 +125,7 @@ def check_launching(work):
 
 def tune(report, *arguments, code=0, cwd=None):
     return run("tune", "--for", report, "--launcher", LAUNCHER, "--mpi", mpi, "--bench", bench, "--most-ranks", np, "--oversubscribe",
-               "--time", 12, "--launches", 2, "--candidate-seconds", 0.005, "--candidates", 1, *arguments, code=code, cwd=cwd)
+               "--time", 6, "--launches", 2, "--candidate-seconds", 0.005, "--candidates", 1, *arguments, code=code, cwd=cwd)
 
 
 def decided(text, rules):
@@ -247,5 +247,6 @@ with tempfile.TemporaryDirectory() as name:
     if not launching.failures:
         check_launching(place)
         check_tuning(place, made)
-        check_shards(place, made)
+        if mpi == "openmpi":  # shards are files of the tool, whose content depends on no library
+            check_shards(place, made)
 end()

@@ -315,10 +315,10 @@ TEST(CliFiles, OfAnotherKindAreNamedWithTheirCommand) {
 }
 
 /// A report of some calls, on one line.
-std::string report_of(int ranks, const char* served_by, int calls, double seconds) {
+std::string report_of(int ranks, const char* served_by, int calls, double seconds, const char* mode = "blocking") {
   const bool native = std::string_view(served_by) == "native";
   const json row{{"comm_size", ranks},
-                 {"mode", "blocking"},
+                 {"mode", mode},
                  {"collective", "reduce_scatter_block"},
                  {"served_by", served_by},
                  {"why_native", native ? json(std::string(200, 'y')) : json(nullptr)},
@@ -331,6 +331,20 @@ std::string report_of(int ranks, const char* served_by, int calls, double second
               {"calls", calls},      {"native_calls", native ? calls : 0}, {"program", {{"mean_s", 20.0}}},
               {"rows", {row}}}
       .dump();
+}
+
+TEST(CliFiles, LongNamesOfACollectiveHaveALineInAComparison) {
+  const File first("without.json"), second("with.json");
+  first.with(report_of(100000, "native", 20, 3, "nonblocking"));
+  second.with(report_of(100000, "native", 20, 2, "nonblocking"));
+  const CommandResult shown = run("compare --plot " + first.path() + " " + second.path());
+  EXPECT_EQ(shown.exit_code, 0) << shown.out;
+  std::istringstream lines(shown.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  EXPECT_TRUE(
+      contains(shown.out, "\n  nonblocking reduce_scatter_block, 100000 ranks\n" + std::string(38, ' ') + "20 "));
+  EXPECT_TRUE(contains(shown.out, "  native\n")) << shown.out;
+  EXPECT_TRUE(contains(shown.out, "; one pair says so.\n")) << shown.out;
 }
 
 TEST(CliFiles, ReportsOfManyJobsAreOneTable) {

@@ -33,17 +33,21 @@ std::string wrapped(const std::string& text) {
 
 std::string seconds(const RunTimes& times) { return times.runs == 0 ? "-" : readable_time(times.median_s); }
 
+/// A row of at most 80 columns. A name that is too long has a line of its own.
 std::string row(const std::string& what, const std::string& calls, const std::string& without, const std::string& with,
                 const std::string& ratio, std::string_view answer) {
-  std::string line = fmt::format("{:<31}{:>9}{:>10}{:>10}{:>7}  {}", what, calls, without, with, ratio, answer);
+  constexpr std::size_t width = 31;
+  const bool fits = what.size() <= width;
+  std::string line = fmt::format("{}{:<{}}{:>9}{:>10}{:>10}{:>7}  {}", fits ? "" : what + "\n", fits ? what : "", width,
+                                 calls, without, with, ratio, answer);
   return line.erase(line.find_last_not_of(' ') + 1) + "\n";
 }
 
 std::string row(const std::string& what, const std::string& calls, const RunTimes& without, const RunTimes& with,
-                const Judgement& verdict) {
+                const Judgement& verdict, bool native = false) {
   const bool missing = verdict.change == Change::missing;
   return row(what, calls, seconds(without), seconds(with), missing ? "-" : fmt::format("{:.2f}", verdict.ratio),
-             to_string(verdict.change));
+             native ? "native" : to_string(verdict.change));
 }
 
 std::string name_of(const ComparedCalls& one) {
@@ -64,7 +68,8 @@ std::string range(const ConfidenceInterval& of) {
 /// The answer in words.
 std::string verdict_in_words(const Judgement& verdict) {
   const std::string pairs = verdict.pairs == 1 ? "1 pair" : fmt::format("{} pairs", verdict.pairs);
-  const auto agreeing = [&] {
+  const auto agreeing = [&]() -> std::string {
+    if (verdict.pairs == 1) return "one pair says so";
     return verdict.disagreeing == 0 ? pairs + " agree" : fmt::format("{} of {} disagree", verdict.disagreeing, pairs);
   };
   switch (verdict.change) {
@@ -145,8 +150,7 @@ std::string comparison_text(const RunComparison& all, bool plot) {
     }
     const bool native = one.calls_with > 0 && one.native_calls == one.calls_with;
     text += row("  " + name_of(one), std::to_string(one.calls_with == 0 ? one.calls : one.calls_with), one.without,
-                one.with, one.verdict);
-    if (native) text.insert(text.size() - 1, ", native");
+                one.with, one.verdict, native);
   }
   if (small > 0) text += fmt::format("  and {} below 1 % of the time in collectives; --json has all\n", small);
   text += "Times are medians of the runs, and means over the ranks. A ratio is of pairs.\n";

@@ -1,4 +1,5 @@
 // Runs of a program with rules before they are written. A comparison of the same program decides.
+#include <algorithm>
 #include <filesystem>
 
 #include "commands.hpp"
@@ -16,6 +17,7 @@ RunComparison try_rules(const TuneForOptions& options, const std::string& before
   runs.launcher = options.launcher;
   runs.directory = new_report_directory(options.program);
   runs.same_within = options.tune.margin;
+  runs.limit_s = std::min(runs.limit_s, options.campaign.limit_s);
   runs.oversubscribe = options.oversubscribe && options.launcher.empty();
   fs::create_directories(runs.directory);
   runs.profile_without = fs::absolute(runs.directory + "/profile.before.json").string();
