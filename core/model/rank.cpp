@@ -136,6 +136,10 @@ void sort_by_time(std::vector<Ranked>& ranking, Rank p) {
 
 bool is_for_nodes(const Algorithm& algorithm) { return algorithm.param("cores") != nullptr; }
 
+bool counts_go_first(const Selection& selection) {
+  return has_unknown_size(selection.collective) && !selection.algorithm->guarantees.direct;
+}
+
 std::string unranked_because(const Algorithm& algorithm, Collective collective, bool on_nodes) {
   // Where no rank knows the sizes of blocks between others, forwarding them costs another exchange beforehand.
   if (traits_of(collective).sizes == SizesKnown::to_pairs && !algorithm.guarantees.direct) {
@@ -154,6 +158,7 @@ std::vector<Ranked> rank_algorithms(Collective collective, Rank p, Count bytes, 
     if (entry.unmet_need.empty()) entry.unmet_need = unranked_because(*algorithm, collective, false);
     if (entry.unmet_need.empty()) {
       entry = between_hosts(with_best_parameters(entry.selection, p, bytes, machine, root), p, bytes, machine, root);
+      if (counts_go_first(entry.selection)) entry.time_s += between_hosts(entry.selection, p, 0, machine, root).time_s;
     }
     ranking.push_back(std::move(entry));
   }

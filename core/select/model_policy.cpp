@@ -18,12 +18,15 @@ bool has_levels(const CallFacts& facts) { return facts.cores > 1 && facts.cores 
 /// True if all ranks share one node, so that no message leaves it.
 bool on_one_node(const CallFacts& facts) { return facts.p > 1 && facts.cores >= facts.p; }
 
+/// The executions of a call. That of counts takes as long as that of the data, whose sizes are not known here.
+double executions(const Selection& selection) { return counts_go_first(selection) ? 2 : 1; }
+
 /// A selection with the best parameters that it has on any of the machines.
 Ranked fastest(const Selection& open, const CallFacts& facts, const std::vector<MachineForLength>& machines) {
   Ranked fastest{.time_s = std::numeric_limits<double>::infinity()};
   for (const MachineForLength& one : machines) {
     Selection best = with_best_parameters(open, facts.p, facts.bytes, one.machine);
-    const double time = seconds(terms_of(best, facts.p, facts.bytes), machines);
+    const double time = executions(best) * seconds(terms_of(best, facts.p, facts.bytes), machines);
     if (time < fastest.time_s) fastest = {.selection = std::move(best), .time_s = time};
   }
   return fastest;
@@ -35,7 +38,7 @@ double least_seconds(const Selection& selection, const CallFacts& facts, Machine
   machine.beta_s_per_byte = std::min(machine.beta_s_per_byte, machine.within_beta_s_per_byte());
   machine.f_alpha = 1;
   machine.f_beta = 1;
-  return seconds(terms_of(selection, facts.p, facts.bytes), machine);
+  return executions(selection) * seconds(terms_of(selection, facts.p, facts.bytes), machine);
 }
 
 /// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes.
@@ -57,8 +60,8 @@ std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& f
   double best = std::numeric_limits<double>::infinity();
   for (Ranked& candidate : all) {
     if (candidate.time_s > best) continue;
-    candidate.time_s = std::max(candidate.time_s, seconds(*traffic.find(candidate.selection, facts.p, facts.cores),
-                                                          facts.bytes, options.machine));
+    const double time = seconds(*traffic.find(candidate.selection, facts.p, facts.cores), facts.bytes, options.machine);
+    candidate.time_s = std::max(candidate.time_s, executions(candidate.selection) * time);
     best = std::min(best, candidate.time_s);
   }
   return all;
@@ -93,8 +96,10 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
     if (is_for_nodes(*algorithm)) open.params.emplace("cores", facts.cores);
     ranked.push_back(fastest(open, facts, machines));
     // Where every rank has a host of its own, messages share its port.
-    if (!has_levels(facts) && !on_one_node(facts))
+    if (!has_levels(facts) && !on_one_node(facts)) {
       ranked.back() = between_hosts(ranked.back().selection, facts.p, facts.bytes, options.machine);
+      ranked.back().time_s *= executions(ranked.back().selection);
+    }
   }
   if (ranked.empty()) {
     decision.reason = "no algorithm of Circoll serves this call";

@@ -95,7 +95,8 @@ class GivenCall {
       found.same_bits = guarantees({.same_bits = true});
       claims_.needs.commutative = !found.rank_order;
     } else {
-      found.direct = is_exchange(collective()) && guarantees({.direct = true});
+      const bool to_one = is_exchange(collective()) || is_gather(collective()) || is_scatter(collective());
+      found.direct = to_one && guarantees({.direct = true});
       claims_.needs.commutative = false;
     }
   }

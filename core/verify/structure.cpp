@@ -11,15 +11,21 @@
 namespace circoll::verify {
 namespace {
 
-/// Every buffer holds blocks of this rank's row and column only.
+/// Every buffer holds only blocks that this rank has, or gets.
 void check_direct(const Schedule& s) {
-  const Rank p = s.shape.size;
+  const Rank p = s.shape.size, rank = s.shape.rank;
+  const bool rooted = is_gather(s.collective) || is_scatter(s.collective);
+  if (!rooted && !is_exchange(s.collective)) {
+    throw Refuted{Claim::direct, rank, -1, -1, "the collective has no blocks between two ranks"};
+  }
+  const auto is_own = [&](Block user_block) {
+    return rooted ? rank == s.shape.root || user_block == rank : user_block / p == rank || user_block % p == rank;
+  };
   for (std::size_t buffer = first_scratch_buffer; buffer < s.buffers.size(); ++buffer) {
     for (Slot slot = 0; slot < s.buffers[buffer].slots; ++slot) {
       const Block block = s.block_of(static_cast<std::int32_t>(buffer), slot);
-      const Block user_block = block / s.segments;
-      if (user_block / p != s.shape.rank && user_block % p != s.shape.rank) {
-        throw Refuted{Claim::direct, s.shape.rank, -1, block, "a block between two other ranks passes through"};
+      if (!is_own(block / s.segments)) {
+        throw Refuted{Claim::direct, rank, -1, block, "a block between two other ranks passes through"};
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "circoll/collectives.hpp"
 #include "circoll/verify.hpp"
 #include "verified_case.hpp"
 
@@ -377,7 +378,9 @@ inline bool wait_in_a_circle(Case& c, std::mt19937& random) {
 inline bool false_directness(Case& c, std::mt19937&) {
   const bool was = c.claims.guarantees.direct;
   c.claims.guarantees.direct = true;
-  return is_exchange(c.ranks[0].collective) && !was && c.ranks.size() > 3;  // three ranks need nobody between
+  const Collective collective = c.ranks[0].collective;
+  const bool to_one = is_exchange(collective) || is_gather(collective) || is_scatter(collective);
+  return to_one && !was && c.ranks.size() > 3;  // three ranks need nobody between
 }
 inline bool one_rank_too_many(Case& c, std::mt19937&) {
   // The inclusive prefix where the exclusive one is wanted, and the other way round.

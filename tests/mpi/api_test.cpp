@@ -67,7 +67,7 @@ bool remembered(const mpi::Call& call, const mpi::InternedChoice& choice) {
   int error = MPI_SUCCESS;
   mpi::CommState* const state = mpi::CommState::of(call.comm, &error);
   expect(error == MPI_SUCCESS && state != nullptr, "the communicator has a state");
-  return state != nullptr && state->attached<mpi::KnownCalls>().find(call, choice).native != nullptr;
+  return state != nullptr && state->attached<mpi::KnownCalls>().find(call, choice, *state).native != nullptr;
 }
 
 /// A policy decides about the equivalent call, here a reduce. An algorithm that was named serves the call as it is.

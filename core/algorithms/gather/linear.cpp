@@ -40,10 +40,12 @@ CIRCOLL_ALGORITHM(gather, linear) {
       .source = "folklore",
       .family = Family::linear,
       .when =
-          "never by cost: p - 1 rounds. Measured at 100 Mbit/s, 8 to 16 hosts: up to 90 KiB, as messages wait at the "
-          "root",
+          "gatherv of few ranks, as no counts go before the data. Measured at 100 Mbit/s, 8 to 16 hosts: gather of up "
+          "to "
+          "90 KiB, as messages wait at the root",
       .peers = {openmpi("basic_linear", {Collective::gather}), openmpi("linear (coll/basic)", {Collective::gatherv}),
                 mpich("linear", {Collective::gatherv}), ucc("linear", {Collective::gatherv})},
+      .guarantees = {.direct = true},
       .formula = patterns::one_way({.rounds = "p-1", .sent = "1", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,

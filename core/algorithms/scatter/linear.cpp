@@ -32,6 +32,7 @@ CIRCOLL_ALGORITHM(scatter, linear) {
       .when = "long blocks between hosts: all of them leave the root by one port, in any order",
       .peers = {openmpi("basic_linear", {Collective::scatter}), openmpi("linear (coll/basic)", {Collective::scatterv}),
                 mpich("linear", {Collective::scatterv}), ucc("linear", {Collective::scatterv})},
+      .guarantees = {.direct = true},
       .formula = patterns::one_way({.rounds = "p-1", .sent = "p-1", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,

@@ -132,11 +132,18 @@ void Comm::Impl::begin(const Call& call, const prepare::InternedChoice& choice) 
   std::shared_ptr<BoundCall> plan = bound(signature_);
   buffers_ = place_buffers(call);
   if (signature_.head.prologue && plan->prologue() == nullptr) {
-    // alltoallv by an algorithm that needs no other counts than the caller's.
+    // The algorithm needs no other counts than the caller's.
     signature_.head.prologue = false;
-    signature_.counts = prepare::numbers_of(call.counts);
-    signature_.send_counts = prepare::numbers_of(call.in_place ? call.counts : call.send_counts);
-    place_exchange();
+    if (is_exchange(call.collective)) {
+      signature_.counts = prepare::numbers_of(call.counts);
+      signature_.send_counts = prepare::numbers_of(call.in_place ? call.counts : call.send_counts);
+      place_exchange();
+    } else {
+      counts_.assign(static_cast<std::size_t>(endpoint_.size()), 0);
+      counts_[own()] = call.count;
+      if (endpoint_.rank() == call.root) counts_.assign(call.counts.begin(), call.counts.end());
+      place_blocks();
+    }
     plan = bound(signature_);
   }
   in_prologue_ = signature_.head.prologue;
@@ -157,6 +164,15 @@ void Comm::Impl::begin(const Call& call, const prepare::InternedChoice& choice) 
                 {reinterpret_cast<Count*>(scratch), prologue.scratch_counts()});
   start(std::move(plan), AreaAddresses{reinterpret_cast<std::byte*>(prologue_send_.data()),
                                        reinterpret_cast<std::byte*>(prologue_recv_.data()), scratch});
+}
+
+/// Of gatherv and scatterv.
+void Comm::Impl::place_blocks() {
+  require(call_.in_place || counts_[own()] == call_.count, "a rank's count differs from that of the root");
+  signature_.counts = prepare::numbers_of(counts_);
+  if (endpoint_.rank() != call_.root) return;
+  (call_.collective == Collective::scatterv ? signature_.send_displs : signature_.recv_displs) =
+      prepare::numbers_of(call_.displs);
 }
 
 void Comm::Impl::place_exchange() {
@@ -186,17 +202,15 @@ void Comm::Impl::start_data_after_prologue() {
               "a rank sends another number of elements than this one receives from it");
     }
     signature_.blocks = known;
+    signature_.counts = prepare::numbers_of(counts_);
     place_exchange();
   } else {
     counts_.resize(static_cast<std::size_t>(endpoint_.size()));
     prologue.collect(prologue_send_, prologue_recv_, in_scratch, counts_);
     const bool at_root = endpoint_.rank() == call_.root;
     require(!at_root || std::ranges::equal(counts_, call_.counts), "the ranks' counts differ from those of the root");
-    require(call_.in_place || counts_[own()] == call_.count, "a rank's count differs from that of the root");
-    const bool scatters = call_.collective == Collective::scatterv;
-    if (at_root) (scatters ? signature_.send_displs : signature_.recv_displs) = prepare::numbers_of(call_.displs);
+    place_blocks();
   }
-  signature_.counts = prepare::numbers_of(counts_);
   start_data(bound(signature_));
 }
 

@@ -157,6 +157,7 @@ class Comm::Impl {
   [[nodiscard]] Buffers place_buffers(const Call& call);
   [[nodiscard]] std::shared_ptr<BoundCall> bound(const prepare::Signature& signature);
   /// The places of the blocks of an alltoallv in the caller's buffers.
+  void place_blocks();
   void place_exchange();
   void start_data(std::shared_ptr<BoundCall> bound);
   void start_data_after_prologue();

@@ -33,8 +33,8 @@ struct Needs {
 struct Guarantees {
   bool same_bits = false;   ///< all ranks compute a result block by the same expression, up to commutativity
   bool rank_order = false;  ///< operands are combined in the order of ranks 0, 1, ..., p-1
-  /// In an alltoall(v), every block goes straight from its source to its destination. Nobody needs to know the sizes of
-  /// blocks between others.
+  /// In an alltoall(v), gather(v) or scatter(v), every block goes straight from its source to its destination. Nobody
+  /// needs to know the sizes of blocks between others.
   bool direct = false;
 };
 

@@ -118,6 +118,10 @@ void sort_by_time(std::vector<Ranked>& ranking, Rank p);
 /// True if an algorithm is made for nodes with several ranks each, that is, has the parameter "cores".
 [[nodiscard]] bool is_for_nodes(const Algorithm& algorithm);
 
+/// True if the ranks exchange counts before the data. So they do in a gatherv, scatterv or alltoallv whose blocks pass
+/// through ranks that do not know their sizes.
+[[nodiscard]] bool counts_go_first(const Selection& selection);
+
 /// The reason why no ranking prices an algorithm for a collective that it could serve; empty if rankings do. With
 /// `on_nodes`, the ranks are numbered node by node, several on each.
 [[nodiscard]] std::string unranked_because(const Algorithm& algorithm, Collective collective, bool on_nodes);

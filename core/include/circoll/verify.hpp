@@ -32,7 +32,7 @@ enum class Claim : std::uint8_t {
   same_bits,       ///< all ranks compute a result by the same expression, up to commutativity
   rounds,          ///< one message each way per round, which depends on none of the same round
   cost,            ///< declared cost and critical path = counted ones
-  direct,          ///< no rank touches a block between two others (alltoall)
+  direct,          ///< no rank touches a block between two others
 };
 [[nodiscard]] std::string_view to_string(Claim claim);  ///< the name of the enumerator
 

@@ -328,7 +328,7 @@ Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& u
   LearnedCalls& calls = state->attached<LearnedCalls>();
   calls.belongs_to(everywhere_, state->rank());
   const bool irregular = is_irregular(call.collective);
-  const mpi::CallShape shape(call);
+  const mpi::CallShape shape(call, state->rank(), state->size());
   const LearnedCalls::Known* const before = irregular ? nullptr : calls.find(shape);
   if (before != nullptr) return {.calls = &calls, .known = *before};
   const std::optional<LearnedCalls::Known> known = learn_about(call, unlearned, *state, calls);

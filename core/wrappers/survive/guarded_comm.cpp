@@ -82,7 +82,7 @@ CallResult GuardedComm::refuse(std::string_view reason) {
 
 int GuardedComm::find_operation(Attempt& attempt, CommState& state, const Call& call, const InternedChoice& choice) {
   KnownCalls& known = state.attached<KnownCalls>();
-  attempt.operation = known.find(call, choice).served;
+  attempt.operation = known.find(call, choice, state).served;
   if (attempt.operation != nullptr) return MPI_SUCCESS;
   attempt.own = std::make_unique<Operation>(call, state, known.counts);
   if (const int rc = find_service(*attempt.own, state, choice); rc != MPI_SUCCESS) return rc;
@@ -91,8 +91,9 @@ int GuardedComm::find_operation(Attempt& attempt, CommState& state, const Call& 
     return MPI_SUCCESS;
   }
   attempt.operation = attempt.own.get();
-  if (!is_irregular(call.collective) && known.has_seen(call, choice) && attempt.own->repeatable())
-    known.keep(std::move(attempt.own), choice);
+  const CallShape& shape = attempt.own->shape();
+  if (!is_irregular(call.collective) && known.has_seen(shape, choice) && attempt.own->repeatable())
+    known.keep(std::move(attempt.own), choice, {});
   return MPI_SUCCESS;
 }
 

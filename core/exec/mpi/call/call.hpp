@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 
 #include "circoll/mpi.hpp"
@@ -42,9 +43,21 @@ struct Call {
   return call.has_types ? CalledCollective::alltoallw() : CalledCollective(call.collective);
 }
 
+/// The arrays of counts and displacements that are significant at a rank: sent, and received. Others are null here, and
+/// may be anything in the call. `rank` is that in the communicator, as in what follows.
+[[nodiscard]] std::array<CountArray, 4> arrays_of(const Call& call, Rank rank);
+/// True if two calls of one shape have the same numbers in their arrays. O(p).
+[[nodiscard]] bool same_arrays(const Call& a, const Call& b, Rank rank, Rank size);
+/// Of the numbers in the arrays. O(p).
+[[nodiscard]] std::uint64_t hash_of_arrays(const Call& call, Rank rank, Rank size);
+
+/// Calls with arrays are remembered on communicators of so many ranks. On larger ones they are worth the time less, and
+/// take more memory.
+inline constexpr Rank most_ranks_with_known_arrays = 256;
+
 /// The properties that two calls on one communicator share if they differ in the addresses of their buffers only.
-/// Special values in place of an address (MPI_IN_PLACE, MPI_BOTTOM), and equal buffers, make a difference. Calls with
-/// arrays have no such properties.
+/// Special values in place of an address (MPI_IN_PLACE, MPI_BOTTOM), and equal buffers, make a difference. Arrays have
+/// a hash here, and same_arrays() compares them.
 struct CallShape {
   Count sendcount = 0;
   Count recvcount = 0;
@@ -54,9 +67,10 @@ struct CallShape {
   int root = 0;
   Collective collective = Collective::barrier;
   std::uint8_t buffers = 0;  ///< two bits for what stands for each of them, one for their being the same
+  std::uint64_t arrays = 0;  ///< their hash, if calls with arrays are remembered
 
   CallShape() = default;
-  explicit CallShape(const Call& call)
+  CallShape(const Call& call, Rank rank, Rank size)
       : sendcount(call.sendcount),
         recvcount(call.recvcount),
         sendtype(call.sendtype),
@@ -65,11 +79,13 @@ struct CallShape {
         root(call.root),
         collective(call.collective),
         buffers(static_cast<std::uint8_t>(kind(call.sendbuf) | kind(call.recvbuf) << 2 |
-                                          (call.sendbuf == call.recvbuf ? 1 : 0) << 4)) {}
+                                          (call.sendbuf == call.recvbuf ? 1 : 0) << 4)) {
+    if (is_irregular(collective) && size <= most_ranks_with_known_arrays) arrays = hash_of_arrays(call, rank, size);
+  }
   friend bool operator==(const CallShape&, const CallShape&) = default;
   /// Fibonacci hashing of the values that differ among the calls of a program. Its high bits are good.
   [[nodiscard]] std::uint64_t hash() const {
-    const auto counts = static_cast<std::uint64_t>(sendcount) + static_cast<std::uint64_t>(recvcount);
+    const auto counts = static_cast<std::uint64_t>(sendcount) + static_cast<std::uint64_t>(recvcount) + arrays;
     const auto key = (counts * all_collectives.size() + static_cast<std::uint64_t>(collective)) * 31 +
                      static_cast<std::uint64_t>(root);
     return key * 0x9e3779b97f4a7c15ULL;

@@ -294,7 +294,7 @@ void CallerBuffers::add_arrays(Signature& s) const {
     if (!side.significant || !side.displs || side.staged()) return Numbers{};
     return Numbers{.values = side.displs, .unit = side.info.extent_bytes, .size = size_};
   };
-  // Counts of gatherv and scatterv come from the prologue.
+  // Counts of gatherv and scatterv come from the exchange of counts (operation_parts.hpp).
   if (!is_rooted(c)) s.counts = counts_of(recv_);
   if (is_exchange(c)) s.send_counts = counts_of(send_);
   s.send_displs = displs_of(send_);

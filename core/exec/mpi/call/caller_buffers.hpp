@@ -89,9 +89,12 @@ class CallerBuffers {
   [[nodiscard]] bool readdress();
   /// The arguments are wrong: the native collective shall say how.
   [[nodiscard]] bool erroneous() const { return erroneous_; }
-  /// True if a call with the same arguments means the same. Then it has no arrays, which the program may change, and
-  /// its handles are MPI's own, which the program cannot free.
-  [[nodiscard]] bool lasting() const { return !is_irregular(call_.collective) && has_lasting_handles(); }
+  /// True if a call with the same arguments means the same, and is worth being remembered. Then its handles are MPI's
+  /// own, which the program cannot free.
+  [[nodiscard]] bool lasting() const {
+    const bool few_arrays = !call_.has_types && size_ <= most_ranks_with_known_arrays;
+    return (few_arrays || !is_irregular(call_.collective)) && has_lasting_handles();
+  }
   /// The part of it that is about handles.
   [[nodiscard]] bool has_lasting_handles() const;
   /// Why Circoll does not serve the call, the same on all ranks; empty if it does.

@@ -6,6 +6,7 @@
 #include "circoll/error.hpp"
 #include "exec/mpi/call/datatype.hpp"
 #include "exec/mpi/call/elements.hpp"
+#include "facts/hash.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -51,28 +52,54 @@ bool free_op_later(MPI_Op op) noexcept {
   return true;
 }
 
-std::vector<Count> keep_arrays(Call& call, Rank rank, Rank size) {
+std::array<CountArray, 4> arrays_of(const Call& call, Rank rank) {
   const Collective c = call.collective;
   const bool at_root = !is_rooted(c) || static_cast<Rank>(call.root) == rank;
-  const bool in_place = call.sendbuf == MPI_IN_PLACE;
-  const bool sends = at_root && !(is_exchange(c) && in_place);
-  const Call theirs = call;
+  if (!at_root) return {};
+  const bool sends = !is_exchange(c) || call.sendbuf != MPI_IN_PLACE;
+  return {sends ? call.sendcounts : CountArray(), sends ? call.senddispls : CountArray(), call.recvcounts,
+          call.recvdispls};
+}
+
+bool same_arrays(const Call& a, const Call& b, Rank rank, Rank size) {
+  const std::array<CountArray, 4> ours = arrays_of(a, rank), theirs = arrays_of(b, rank);
+  // Equal arrays may be an error (refuses_equal_buffers).
+  if ((ours[0].data() == ours[2].data()) != (theirs[0].data() == theirs[2].data())) return false;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (static_cast<bool>(ours[i]) != static_cast<bool>(theirs[i])) return false;
+    for (Rank r = 0; ours[i] && r < size; ++r) {
+      if (ours[i][r] != theirs[i][r]) return false;
+    }
+  }
+  return true;
+}
+
+std::uint64_t hash_of_arrays(const Call& call, Rank rank, Rank size) {
+  QuickHash hash;
+  for (const CountArray& array : arrays_of(call, rank)) {
+    for (Rank r = 0; array && r < size; ++r) hash.add(static_cast<std::uint64_t>(array[r]));
+  }
+  return hash.value();
+}
+
+std::vector<Count> keep_arrays(Call& call, Rank rank, Rank size) {
+  const std::array<CountArray, 4> theirs = arrays_of(call, rank);
+  const bool equal = theirs[0] && theirs[0].data() == theirs[2].data();
   std::vector<Count> numbers;
-  numbers.reserve(4 * static_cast<std::size_t>(size));
-  const auto copy = [&](CountArray Call::*array, bool significant) {
+  numbers.reserve(theirs.size() * static_cast<std::size_t>(size));
+  const auto copy = [&](CountArray Call::*array, const CountArray& from) {
     call.*array = {};
-    const CountArray& from = theirs.*array;
-    if (!from || !significant) return;
+    if (!from) return;
     const Count* const begin = numbers.data() + numbers.size();
     for (Rank i = 0; i < size; ++i) numbers.push_back(from[i]);
     call.*array = CountArray::wide(begin);
   };
-  copy(&Call::sendcounts, sends);
-  copy(&Call::senddispls, sends);
-  copy(&Call::recvcounts, at_root);
-  copy(&Call::recvdispls, at_root);
+  copy(&Call::sendcounts, theirs[0]);
+  copy(&Call::senddispls, theirs[1]);
+  copy(&Call::recvcounts, theirs[2]);
+  copy(&Call::recvdispls, theirs[3]);
   // Where that is an error, it must stay one.
-  if (call.sendcounts && theirs.sendcounts.data() == theirs.recvcounts.data()) call.recvcounts = call.sendcounts;
+  if (equal) call.recvcounts = call.sendcounts;
   return numbers;
 }
 

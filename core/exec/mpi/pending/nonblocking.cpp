@@ -108,7 +108,7 @@ CallResult start_on(CommState& state, const Call& call, const InternedChoice& ch
   pending->set_collective(asked);
   Operation& operation = pending->operation();
   if (!operation.served()) {
-    remember_native(state.attached<KnownCalls>(), call, choice, operation);
+    remember_native(state, call, choice, operation);
     return native(call, request, operation.reason(), operation.bytes());
   }
   if (const int rc = state.begin_open(); rc != MPI_SUCCESS) return CallResult{.error = rc, .handled = true};

@@ -56,7 +56,7 @@ class PendingCall : public PendingWork {
 
   /// Takes the arguments of another call, if the same applies to it (Operation::again).
   [[nodiscard]] bool again(const Call& call, const InternedChoice& choice) {
-    return operation_.again(call, CallShape(call), choice);
+    return operation_.again(call, CallShape(call, comm_state().rank(), comm_state().size()), choice);
   }
   /// The collective that the program has called, for the observer.
   void set_collective(const CalledCollective& asked) { asked_ = asked; }

@@ -44,23 +44,24 @@ std::optional<Call> with_one_count(const Call& call, Rank size) {
   return key;
 }
 
-void remember_native(KnownCalls& known, const Call& call, const InternedChoice& choice, const Operation& operation) {
+void remember_native(CommState& state, const Call& call, const InternedChoice& choice, const Operation& operation) {
   const auto remember = [&](const Call& key) {
     try {
-      known.add_native(key, choice, operation.plan(), operation.bytes());
+      state.attached<KnownCalls>().add_native(CallShape(key, state.rank(), state.size()), choice, operation.plan(),
+                                              operation.bytes());
     } catch (const std::bad_alloc&) {
       return;  // it is found out again; the other ranks are in the native call already
     }
   };
-  if (operation.repeatable()) return remember(call);
+  if (operation.repeatable() && !is_irregular(call.collective)) return remember(call);
   if (choice.kind != InternedChoice::Kind::automatic || !operation.repeatable_with_counts()) return;
-  if (const auto key = with_one_count(call, operation.size())) remember(*key);
+  if (const auto key = with_one_count(call, state.size())) remember(*key);
 }
 
 RewrittenCall::RewrittenCall(const Call& call, const InternedChoice& choice, CommState& state)
     : call_(&call), choice_(&choice) {
   KnownCalls& calls = state.attached<KnownCalls>();
-  known_ = calls.find(call, choice);
+  known_ = calls.find(call, choice, state);
   if (known_.native != nullptr || known_.served != nullptr || call.collective != Collective::reduce_scatter ||
       choice.kind != InternedChoice::Kind::automatic || choice.policy->names_algorithm()) {
     return;
@@ -69,9 +70,9 @@ RewrittenCall::RewrittenCall(const Call& call, const InternedChoice& choice, Com
   if (reduce_) {
     call_ = &*reduce_;
     choice_ = intern(Collective::reduce, *choice.policy, choice.sums);
-    known_ = calls.find(*call_, *choice_);
+    known_ = calls.find(*call_, *choice_, state);
   } else if (const auto key = with_one_count(call, state.size())) {
-    known_.native = calls.find(*key, choice).native;  // it is a key, and no call to be made
+    known_.native = calls.find(*key, choice, state).native;  // it is a key, and no call to be made
   }
 }
 

@@ -41,9 +41,9 @@ class KnownCalls final : public Attachment {
  public:
   static constexpr Slot slot = Slot::calls;
 
-  /// The one look-up of a call.
-  [[nodiscard]] Known find(const Call& call, const InternedChoice& choice) {
-    const CallShape shape(call);
+  /// The one look-up of a call, on the communicator of `state`.
+  [[nodiscard]] Known find(const Call& call, const InternedChoice& choice, const CommState& state) {
+    const CallShape shape(call, state.rank(), state.size());
     Entry* const entry = calls_.find(shape.hash(), [&](Entry& one) {
       return one.choice == &choice && one.shape == shape &&
              (one.served == nullptr || one.served->again(call, shape, choice));
@@ -52,21 +52,22 @@ class KnownCalls final : public Attachment {
     return entry->served != nullptr ? Known{.served = entry->served.get()} : Known{.native = &entry->native};
   }
 
-  /// Keeps an operation that was served.
-  void keep(std::unique_ptr<Operation> operation, const InternedChoice& choice) {
+  /// Keeps an operation that was served, with the copies of arrays to which its call refers.
+  void keep(std::unique_ptr<Operation> operation, const InternedChoice& choice, std::vector<Count> arrays) {
     const CallShape shape = operation->shape();
-    calls_.add({&choice, shape, std::move(operation), {}, {}});
+    calls_.add({&choice, shape, std::move(arrays), std::move(operation), {}, {}});
   }
   /// Remembers a call that was left native, for the reason that `plan` has. The call must mean the same whenever it is
   /// made, and must not be known yet.
-  void add_native(const Call& call, const InternedChoice& choice, std::shared_ptr<const BoundPlan> plan, Count bytes) {
+  void add_native(const CallShape& shape, const InternedChoice& choice, std::shared_ptr<const BoundPlan> plan,
+                  Count bytes) {
     const std::string_view reason = plan->native_reason();
-    calls_.add({&choice, CallShape(call), nullptr, {reason, bytes}, std::move(plan)});
+    calls_.add({&choice, shape, {}, nullptr, {reason, bytes}, std::move(plan)});
   }
 
   /// True if a call like this one was probably among the last calls asked about.
-  [[nodiscard]] bool has_seen(const Call& call, const InternedChoice& choice) {
-    const std::uint32_t mark = mark_of(CallShape(call), choice);
+  [[nodiscard]] bool has_seen(const CallShape& shape, const InternedChoice& choice) {
+    const std::uint32_t mark = mark_of(shape, choice);
     Seen& seen = seen_[mark >> 29U];
     if (std::find(seen.marks.begin(), seen.marks.end(), mark) != seen.marks.end()) return true;
     seen.marks[seen.next++ % seen.marks.size()] = mark;
@@ -83,6 +84,7 @@ class KnownCalls final : public Attachment {
   struct Entry {
     const InternedChoice* choice = nullptr;  ///< none: the place is free
     CallShape shape{};
+    std::vector<Count> arrays{};  ///< of the operation's call
     std::unique_ptr<Operation> served{};
     NativeCall native{};
     std::shared_ptr<const BoundPlan> plan{};  ///< keeps the reason of a native call
@@ -103,6 +105,7 @@ class KnownCalls final : public Attachment {
                                    .add(static_cast<std::uint64_t>(shape.recvcount))
                                    .add(static_cast<std::uint64_t>(shape.root) << 16U |
                                         static_cast<std::uint64_t>(shape.collective) << 8U | shape.buffers)
+                                   .add(shape.arrays)
                                    .add(reinterpret_cast<std::uintptr_t>(&choice))
                                    .value();
     return static_cast<std::uint32_t>(mark >> 32U) | 1U;
@@ -124,7 +127,7 @@ class KnownCalls final : public Attachment {
 [[nodiscard]] std::optional<Call> with_one_count(const Call& call, Rank size);
 
 /// Remembers a call that `operation` has found to be native, if it means the same whenever it is made.
-void remember_native(KnownCalls& known, const Call& call, const InternedChoice& choice, const Operation& operation);
+void remember_native(CommState& state, const Call& call, const InternedChoice& choice, const Operation& operation);
 
 /// The call that serves a call, and the knowledge about it. A policy decides about a reduce_scatter to one rank as
 /// about a reduce. An algorithm that was chosen by name is kept. Refers to its arguments.

@@ -10,7 +10,7 @@
 namespace circoll::mpi {
 Operation::Operation(const Call& call, CommState& state, std::vector<Count>& counts)
     : call_(call),
-      shape_(call),
+      shape_(call, state.rank(), state.size()),
       state_(state),
       user_(call_, state.rank(), state.size()),
       counts_(counts),
@@ -38,7 +38,7 @@ bool Operation::prepare(const InternedChoice& choice) {
   // The progress of an interrupted call is known for one execution only.
   if (plan_->has_plan() && counts_.plan() == nullptr && !state_.can_be_interrupted()) use_rounds();
   made_ = made_call();
-  repeatable_ = user_.lasting() && !user_.in_rounds();
+  repeatable_ = user_.lasting() && !user_.in_rounds() && counts_.plan() == nullptr;
   repeatable_with_counts_ = user_.has_lasting_handles();
   return plan_->has_plan();
 }
@@ -95,7 +95,11 @@ Signature Operation::data_signature() const {
     signature.head.choice = direct ? intern(moving, "linear") : intern(moving, *choice_->policy);
   }
   signature = placed(signature);
-  if (counts_.plan() != nullptr) counts_.add_to(signature);
+  if (counts_.plan() != nullptr) {
+    counts_.add_to(signature);
+  } else if (user_.needs_prologue() && is_rooted(call_.collective)) {
+    counts_.add_known(user_, signature);
+  }
   return signature;
 }
 

@@ -28,16 +28,17 @@ namespace circoll::mpi {
 /// Can be started again with the same arguments when it is over. Used by one thread at a time.
 class Operation final : public Work {
  public:
-  /// `counts` is memory for what a prologue learns. All references must outlive the operation.
+  /// `counts` is memory for what a prologue learns. All references, and the arrays of the call, must outlive the
+  /// operation.
   Operation(const Call& call, CommState& state, std::vector<Count>& counts);
   ~Operation() override;
 
   /// Returns false if the call is native, and reason() says why. It is the same on all ranks unless erroneous(). Throws
   /// Error(internal, transport) and std::bad_alloc.
   [[nodiscard]] bool prepare(const InternedChoice& choice);
-  /// True, after prepare(), if its result holds for every call of the same shape.
+  /// True, after prepare(), if its result holds for every call of the same shape and arrays.
   [[nodiscard]] bool repeatable() const { return repeatable_; }
-  /// True if it holds for every call of the same shape and counts.
+  /// True if it holds for every call of the same shape and counts, on communicators of any size.
   [[nodiscard]] bool repeatable_with_counts() const { return repeatable_with_counts_; }
   /// The call is native after all.
   void leave_native(std::string_view reason) {
@@ -48,14 +49,13 @@ class Operation final : public Work {
   /// other buffers. False: the operation is of no use any more. Must not be called while it is under way.
   [[nodiscard]] bool again(const Call& call, const CallShape& shape, const InternedChoice& choice) {
     if (choice_ != &choice || !repeatable_ || shape_ != shape || plan_ == nullptr || !plan_->cached()) return false;
+    if (is_irregular(call.collective) && !same_arrays(call, call_, state_.rank(), state_.size())) return false;
     call_.sendbuf = call.sendbuf;
     call_.recvbuf = call.recvbuf;
     return user_.readdress();
   }
   [[nodiscard]] Collective collective() const { return call_.collective; }
   [[nodiscard]] const CallShape& shape() const { return shape_; }
-  /// The size of the communicator.
-  [[nodiscard]] Rank size() const { return state_.size(); }
   [[nodiscard]] bool erroneous() const { return user_.erroneous(); }
   [[nodiscard]] std::string_view reason() const { return reason_; }
   /// The result of prepare().

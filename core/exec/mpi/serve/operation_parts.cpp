@@ -47,4 +47,12 @@ void CountExchange::add_to(Signature& signature) const {
   signature.blocks = plan_->prologue()->known_blocks();
 }
 
+void CountExchange::add_known(const CallerBuffers& user, Signature& signature) const {
+  const prepare::SignatureHead& head = signature.head;
+  counts_.assign(static_cast<std::size_t>(head.size), 0);
+  if (head.rank != head.root) counts_[static_cast<std::size_t>(head.rank)] = user.own_bytes();
+  user.known_counts(counts_);
+  signature.counts = prepare::numbers_of(counts_);
+}
+
 }  // namespace circoll::mpi

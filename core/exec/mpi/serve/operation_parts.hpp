@@ -120,6 +120,8 @@ class CountExchange {
   void collect(CallerBuffers& user, Arena& memory);
   /// Puts the counts into the signature of the data.
   void add_to(Signature& signature) const;
+  /// Likewise those of a gatherv or scatterv without exchange. A rank that is not the root has its own.
+  void add_known(const CallerBuffers& user, Signature& signature) const;
 
  private:
   std::vector<Count>& counts_;

@@ -1,7 +1,10 @@
 #include "exec/mpi/serve/perform.hpp"
 
+#include <new>
+
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "exec/mpi/call/kept_arguments.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/serve/operation.hpp"
 
@@ -125,20 +128,36 @@ CallResult perform_anew(Operation& operation, CommState& state, const Call& call
     return CallResult{.error = rc, .handled = true};
   }
   if (operation.served()) return execute(operation, timed);
-  remember_native(state.attached<KnownCalls>(), call, choice, operation);
+  remember_native(state, call, choice, operation);
   return operation.erroneous() ? erroneous_call(call, unserved, operation.reason())
                                : not_served(call, choice, unserved, operation.reason(), operation.bytes());
 }
 
+/// Prepares a call with arrays once more, on copies of these, so that it is known when it comes again.
+void keep_with_arrays(KnownCalls& known, CommState& state, const Call& call, const InternedChoice& choice) {
+  try {
+    Call kept = call;
+    std::vector<Count> arrays = keep_arrays(kept, state.rank(), state.size());
+    auto operation = std::make_unique<Operation>(kept, state, known.counts);
+    if (operation->prepare(choice)) known.keep(std::move(operation), choice, std::move(arrays));
+  } catch (const std::bad_alloc&) {
+    return;  // it is served anew the next time
+  }
+}
+
 CallResult perform_on(CommState& state, const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
   KnownCalls& known = state.attached<KnownCalls>();
-  if (is_irregular(call.collective) || !known.has_seen(call, choice)) {
+  const bool seen = known.has_seen(CallShape(call, state.rank(), state.size()), choice);
+  if (!seen || is_irregular(call.collective)) {
     Operation operation(call, state, known.counts);
-    return perform_anew(operation, state, call, choice, unserved, timed);
+    CallResult outcome = perform_anew(operation, state, call, choice, unserved, timed);
+    if (seen && outcome.error == MPI_SUCCESS && operation.served() && operation.repeatable())
+      keep_with_arrays(known, state, call, choice);
+    return outcome;
   }
   auto operation = std::make_unique<Operation>(call, state, known.counts);
   CallResult outcome = perform_anew(*operation, state, call, choice, unserved, timed);
-  if (operation->served() && operation->repeatable()) known.keep(std::move(operation), choice);
+  if (operation->served() && operation->repeatable()) known.keep(std::move(operation), choice, {});
   return outcome;
 }
 
@@ -172,7 +191,7 @@ CallResult perform(const Call& call, const InternedChoice& choice, Unserved unse
 CallResult perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed, CommState* state) {
   if (state != nullptr) {
     if (KnownCalls* const calls = state->find_attached<KnownCalls>()) {
-      const Known known = calls->find(call, choice);
+      const Known known = calls->find(call, choice, *state);
       if (known.native != nullptr)
         return again_not_served(call, choice, unserved, known.native->reason, known.native->bytes);
       // A call that was served before means what it meant then.

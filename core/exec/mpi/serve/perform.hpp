@@ -72,7 +72,7 @@ struct FoundCommunicator {
   CommState* const state = CommState::last_used(call.comm);
   if (state == nullptr) return nullptr;
   KnownCalls* const known = state->find_attached<KnownCalls>();
-  return known == nullptr ? nullptr : known->find(call, choice).native;
+  return known == nullptr ? nullptr : known->find(call, choice, *state).native;
 }
 
 /// Runs `serve`, which serves a call on a communicator, and passes on std::bad_alloc. Other ranks may have made the
