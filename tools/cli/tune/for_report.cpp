@@ -296,7 +296,8 @@ std::shared_ptr<TuneForOptions> add_tune_for(CLI::App& command) {
   };
   add("--for", options->report, "A report of CIRCOLL_REPORT=FILE.json: measure the calls that it has");
   add("--program", options->name, "The program's name, if the report has none");
-  add("--time", options->campaign.limit_s, "Seconds of measurements at most, and of runs of the program, which take 60 at most")
+  add("--time", options->campaign.limit_s,
+      "Seconds of measurements at most, and of runs of the program, which take 60 at most")
       ->check(options::above_zero())
       ->capture_default_str();
   add("--candidates", options->campaign.candidates,
