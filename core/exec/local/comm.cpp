@@ -166,7 +166,6 @@ void Comm::Impl::begin(const Call& call, const prepare::InternedChoice& choice) 
                                        reinterpret_cast<std::byte*>(prologue_recv_.data()), scratch});
 }
 
-/// Of gatherv and scatterv.
 void Comm::Impl::place_blocks() {
   require(call_.in_place || counts_[own()] == call_.count, "a rank's count differs from that of the root");
   signature_.counts = prepare::numbers_of(counts_);

@@ -156,8 +156,9 @@ class Comm::Impl {
   [[nodiscard]] prepare::Signature signature_of(const Call& call, const prepare::InternedChoice& choice) const;
   [[nodiscard]] Buffers place_buffers(const Call& call);
   [[nodiscard]] std::shared_ptr<BoundCall> bound(const prepare::Signature& signature);
-  /// The places of the blocks of an alltoallv in the caller's buffers.
+  /// The sizes and places of the blocks of a gatherv or scatterv in the caller's buffers.
   void place_blocks();
+  /// The places of those of an alltoallv.
   void place_exchange();
   void start_data(std::shared_ptr<BoundCall> bound);
   void start_data_after_prologue();

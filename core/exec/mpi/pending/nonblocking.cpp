@@ -88,8 +88,9 @@ CallResult native(const Call& call, MPI_Request* request, std::string_view reaso
 std::unique_ptr<NonblockingCall> make(const Call& call, CommState& state, const InternedChoice& choice,
                                       const Observer& observer) {
   // Only objects of this class are kept.
+  const CallShape shape(call, state.rank(), state.size());
   auto kept = state.attached<FinishedOperations>().take(
-      [&](Pending& pending) { return static_cast<NonblockingCall&>(pending).again(call, choice); });
+      [&](Pending& pending) { return static_cast<NonblockingCall&>(pending).again(call, shape, choice); });
   if (kept != nullptr) {
     std::unique_ptr<NonblockingCall> known(static_cast<NonblockingCall*>(kept.release()));
     known->set_observer(observer);

@@ -55,8 +55,8 @@ class PendingCall : public PendingWork {
   PendingCall(const Call& call, CommState& state, const Observer& observer);
 
   /// Takes the arguments of another call, if the same applies to it (Operation::again).
-  [[nodiscard]] bool again(const Call& call, const InternedChoice& choice) {
-    return operation_.again(call, CallShape(call, comm_state().rank(), comm_state().size()), choice);
+  [[nodiscard]] bool again(const Call& call, const CallShape& shape, const InternedChoice& choice) {
+    return operation_.again(call, shape, choice);
   }
   /// The collective that the program has called, for the observer.
   void set_collective(const CalledCollective& asked) { asked_ = asked; }

@@ -1,7 +1,5 @@
 #include "exec/mpi/serve/perform.hpp"
 
-#include <new>
-
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "exec/mpi/call/kept_arguments.hpp"
@@ -140,8 +138,8 @@ void keep_with_arrays(KnownCalls& known, CommState& state, const Call& call, con
     std::vector<Count> arrays = keep_arrays(kept, state.rank(), state.size());
     auto operation = std::make_unique<Operation>(kept, state, known.counts);
     if (operation->prepare(choice)) known.keep(std::move(operation), choice, std::move(arrays));
-  } catch (const std::bad_alloc&) {
-    return;  // it is served anew the next time
+  } catch (...) {
+    return;  // this call is over, and the next one is served anew
   }
 }
 
