@@ -6,10 +6,10 @@ from pages import toctree, write_if_new
 
 # Headers, grouped by purpose. Each stands here once.
 GROUPS = {
-    "Calling collectives": "comm.hpp values.hpp operators.hpp misuse.hpp local.hpp mpi.hpp request.hpp types.hpp buffers.hpp error.hpp "
-                           "call.hpp communicator.hpp circoll.h survive.h",
+    "Calling collectives": "comm.hpp values.hpp neighbors.hpp exchange.hpp exact_sum.hpp operators.hpp misuse.hpp local.hpp mpi.hpp request.hpp "
+                           "types.hpp buffers.hpp error.hpp call.hpp communicator.hpp circoll.h survive.h",
     "Algorithms and schedules": "collectives.hpp algorithm.hpp builder.hpp schedule.hpp dependencies.hpp transform.hpp plan.hpp ops.hpp "
-                                "text.hpp",
+                                "exact.hpp neighbor_function.hpp text.hpp",
     "Proofs, costs and choices": "verify.hpp model.hpp select.hpp",
 }
 
