@@ -41,8 +41,7 @@ CIRCOLL_ALGORITHM(gather, linear) {
       .family = Family::linear,
       .when =
           "gatherv of few ranks, as no counts go before the data. Measured at 100 Mbit/s, 8 to 16 hosts: gather of up "
-          "to "
-          "90 KiB, as messages wait at the root",
+          "to 90 KiB, as messages wait at the root",
       .peers = {openmpi("basic_linear", {Collective::gather}), openmpi("linear (coll/basic)", {Collective::gatherv}),
                 mpich("linear", {Collective::gatherv}), ucc("linear", {Collective::gatherv})},
       .guarantees = {.direct = true},

@@ -327,15 +327,16 @@ Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& u
   if (learns_ == Learns::across_nodes && !spans_nodes(state->placement())) return {};
   LearnedCalls& calls = state->attached<LearnedCalls>();
   calls.belongs_to(everywhere_, state->rank());
-  const bool irregular = is_irregular(call.collective);
-  const mpi::CallShape shape(call, state->rank(), state->size());
-  const LearnedCalls::Known* const before = irregular ? nullptr : calls.find(shape);
-  if (before != nullptr) return {.calls = &calls, .known = *before};
+  std::optional<mpi::CallShape> shape;
+  if (!is_irregular(call.collective)) {
+    shape.emplace(call, state->rank(), state->size());
+    if (const auto* const before = calls.find(*shape); before != nullptr) return {.calls = &calls, .known = *before};
+  }
   const std::optional<LearnedCalls::Known> known = learn_about(call, unlearned, *state, calls);
   if (!known) return {};
   // The handles of a program's own types and operators may mean something else later, and arrays have other counts.
-  if (!irregular && mpi::CallerBuffers(call, state->rank(), state->size()).has_lasting_handles())
-    calls.remember(shape, *known);
+  if (shape && mpi::CallerBuffers(call, state->rank(), state->size()).has_lasting_handles())
+    calls.remember(*shape, *known);
   return {.calls = &calls, .known = *known};
 }
 
