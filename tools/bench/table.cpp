@@ -299,7 +299,7 @@ std::string table_rows(Form form, const Cell& cell, int size, Sync sync) {
 std::string verdict(Form form, const std::vector<Cell>& cells, Sync sync) {
   int all = 0, faster = 0;
   double logarithms = 0;
-  std::vector<std::pair<double, std::string>> slower;
+  std::vector<std::pair<double, std::string>> below_one;
   for (const Cell& cell : cells) {
     const std::optional<double> ratio = compared_ratio(cell, sync);
     if (!ratio) continue;
@@ -308,25 +308,25 @@ std::string verdict(Form form, const std::vector<Cell>& cells, Sync sync) {
     logarithms += std::log(*ratio);
     const bool has_sizes = cell.collective != Collective::barrier;
     if (*ratio < 1) {
-      slower.emplace_back(*ratio, fmt::format("{}{} {:.2f}", to_string(cell.collective),
-                                              has_sizes ? " " + readable_bytes(cell.bytes) : "", *ratio));
+      below_one.emplace_back(*ratio, fmt::format("{}{} {:.2f}", to_string(cell.collective),
+                                                 has_sizes ? " " + readable_bytes(cell.bytes) : "", *ratio));
     }
   }
   std::string text = remarks(form, cells, sync);
   if (all == 0) return text;
-  std::ranges::sort(slower);
+  std::ranges::sort(below_one);
   constexpr std::size_t most_named = 6, columns = 80;
-  std::string line = "# slower:";
-  for (std::size_t i = 0; i < std::min(slower.size(), most_named); ++i) {
-    const std::string word = " " + slower[i].second + (i + 1 < std::min(slower.size(), most_named) ? "," : "");
+  std::string line = "# below 1:";
+  for (std::size_t i = 0; i < std::min(below_one.size(), most_named); ++i) {
+    const std::string word = " " + below_one[i].second + (i + 1 < std::min(below_one.size(), most_named) ? "," : "");
     if (line.size() + word.size() > columns) {
       text += line + "\n";
       line = "#  ";
     }
     line += word;
   }
-  if (slower.size() > most_named) line += fmt::format("\n#   and {} more", slower.size() - most_named);
-  if (!slower.empty()) text += line + "\n";
+  if (below_one.size() > most_named) line += fmt::format("\n#   and {} more", below_one.size() - most_named);
+  if (!below_one.empty()) text += line + "\n";
   return text + fmt::format("# auto is faster than native in {} of {} cells, {:.2f} times in the geometric mean\n",
                             faster, all, std::exp(logarithms / all));
 }
