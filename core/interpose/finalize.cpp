@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "exec/mpi/comm/neighbours.hpp"
+#include "exec/mpi/comm/node_peers.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "facts/environment.hpp"

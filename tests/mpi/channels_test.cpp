@@ -67,11 +67,11 @@ int run(const std::string& id, bool all, mpi::CommState& state, MPI_Comm other) 
   Detour& detour = *made;
   execution.add_channel(std::move(made));
   node::Peer nobody({}, false);  // that a rank is a neighbour leads to the channel
-  std::vector<mpi::Neighbour> ranks(static_cast<std::size_t>(p));
+  std::vector<mpi::NodePeer> ranks(static_cast<std::size_t>(p));
   for (Rank r = 0; r < p; ++r) {
     if (all || (r + state.rank()) % 2 != 0) ranks[static_cast<std::size_t>(r)].peer = &nobody;
   }
-  const mpi::Neighbours neighbours(static_cast<int>(state.rank()), 0, ranks);
+  const mpi::NodePeers node_peers(static_cast<int>(state.rank()), 0, ranks);
 
   std::vector<std::int64_t> mine(static_cast<std::size_t>(elements));
   std::vector<std::int64_t> sum(static_cast<std::size_t>(elements));
@@ -84,7 +84,7 @@ int run(const std::string& id, bool all, mpi::CommState& state, MPI_Comm other) 
                     reinterpret_cast<char*>(scratch.data())};
     binding.staging = staging.data();
     binding.route = state.route(Collective::allreduce);
-    binding.route.neighbours = &neighbours;
+    binding.route.node_peers = &node_peers;
     binding.elements.extent_bytes = 8;
     binding.elements.kernel = reduce_kernel(Op::sum, Type::int64);
     execution.start(binding);

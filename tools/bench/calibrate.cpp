@@ -14,7 +14,7 @@
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
 #include "exec/mpi/comm/communicator.hpp"
-#include "exec/mpi/comm/neighbours.hpp"
+#include "exec/mpi/comm/node_peers.hpp"
 #include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/library/pair_messages.hpp"
 #include "facts/median.hpp"
@@ -224,7 +224,7 @@ double seconds_of_crowded(Rank ranks) {
 /// `peer`, a rank of its node (0 if there is none), while the others sleep. If all ranks are on one node that has fewer
 /// processors, it also calls with all of them. All ranks call this function; the samples are complete on rank 0.
 void measure_ways(int rank, int peer, Calibration* calibration) {
-  mpi::barrier(MPI_COMM_WORLD, "dissemination");  // the first call finds the neighbours
+  mpi::barrier(MPI_COMM_WORLD, "dissemination");  // the first call finds the node peers
   std::vector<SampledWay> ways = peer == 0 ? std::vector<SampledWay>{} : ways_here();
   auto number = static_cast<int>(ways.size());
   must(PMPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD));

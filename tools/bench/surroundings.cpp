@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exec/device/runtimes.hpp"
-#include "exec/mpi/comm/neighbours.hpp"
+#include "exec/mpi/comm/node_peers.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 
 namespace circoll::bench {

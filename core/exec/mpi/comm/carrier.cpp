@@ -72,7 +72,7 @@ int share_world() {
   // All ranks take the first tags alike. So MPI_COMM_WORLD's calls need no agreement.
   (void)global.world->tags().take(TagLayout::context_units);
   global.world->placement_ = shared_placement(placement_from(ranks));
-  if (size > 1) rc = global.world->find_neighbours(rank, ranks);
+  if (size > 1) rc = global.world->find_node_peers(rank, ranks);
   // This makes the communicator while communicators are plenty and before there are threads. Threads of Open MPI hang
   // if they make communicators at once.
   (void)self_communicator();

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "circoll/types.hpp"
-#include "exec/mpi/comm/neighbours.hpp"
+#include "exec/mpi/comm/node_peers.hpp"
 #include "schedule/relabelling.hpp"
 
 namespace circoll::mpi {
@@ -90,10 +90,10 @@ class Carrier {
   /// The placement of the ranks of MPI_COMM_WORLD; nothing is known in a carrier of another communicator's.
   [[nodiscard]] const Placement& placement() const { return placement_; }
   /// The ranks that are reached by memory; nullptr if there are none.
-  [[nodiscard]] const Neighbours* neighbours() const { return neighbours_.get(); }
+  [[nodiscard]] const NodePeers* node_peers() const { return node_peers_.get(); }
   /// Finds them. Collective over the carrier's ranks, before it carries anything. Returns an MPI error code.
-  [[nodiscard]] int find_neighbours(int rank, std::span<const RankLocation> ranks) {
-    return Neighbours::find(comm_, rank, ranks, &neighbours_);
+  [[nodiscard]] int find_node_peers(int rank, std::span<const RankLocation> ranks) {
+    return NodePeers::find(comm_, rank, ranks, &node_peers_);
   }
   /// Before MPI_Finalize.
   void close();
@@ -104,7 +104,7 @@ class Carrier {
   TagLayout layout_;
   TagSpace tags_;
   Placement placement_;
-  std::unique_ptr<Neighbours> neighbours_;
+  std::unique_ptr<NodePeers> node_peers_;
 };
 
 /// The division of this MPI library's tags.
@@ -150,7 +150,7 @@ class TagRange {
   /// After the agreement: whether all ranks have a range.
   [[nodiscard]] bool agreed() const { return agreed_; }
   [[nodiscard]] MPI_Comm comm() const { return carrier_ == nullptr ? MPI_COMM_NULL : carrier_->comm(); }
-  [[nodiscard]] const Neighbours* neighbours() const { return carrier_ == nullptr ? nullptr : carrier_->neighbours(); }
+  [[nodiscard]] const NodePeers* node_peers() const { return carrier_ == nullptr ? nullptr : carrier_->node_peers(); }
   /// The first tag of the messages to this rank, and of those to another rank of the communicator.
   [[nodiscard]] int own() const { return own_; }
   [[nodiscard]] int of(Rank peer) const { return others_.empty() ? own_ : others_[static_cast<std::size_t>(peer)]; }

@@ -150,7 +150,7 @@ int CommState::make_carrier() {
   rc = gather_locations(carrier_->comm(), static_cast<int>(rank_), static_cast<int>(size_), &ranks);
   if (rc != MPI_SUCCESS) return rc;
   placement_ = shared_placement(placement_from(ranks));
-  return carrier_->find_neighbours(static_cast<int>(rank_), ranks);
+  return carrier_->find_node_peers(static_cast<int>(rank_), ranks);
 }
 
 bool CommState::serves_nonblocking() const {
@@ -203,7 +203,7 @@ Route CommState::route_of(const TagRange& range, int tags) const {
           .ranks = &ranks_,
           .range = &range,
           .span = static_cast<std::uint32_t>(tags),
-          .neighbours = range.neighbours()};
+          .node_peers = range.node_peers()};
 }
 
 Route CommState::route(Collective collective) const {

@@ -120,7 +120,7 @@ class CommState {
   /// The placement of the ranks. After has_carrier().
   [[nodiscard]] const Placement& placement() const { return placement_; }
   /// True if some of the carrier's ranks are reached by memory.
-  [[nodiscard]] bool has_neighbours() const { return carrier_ != nullptr && carrier_->neighbours() != nullptr; }
+  [[nodiscard]] bool has_node_peers() const { return carrier_ != nullptr && carrier_->node_peers() != nullptr; }
 
   /// Agrees with the other ranks on the tags of the communicator, once, in the first call that is served. Waits for
   /// them; afterwards usable() says whether there are tags. Returns an MPI error code.

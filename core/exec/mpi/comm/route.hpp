@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "exec/mpi/comm/carrier.hpp"
-#include "exec/mpi/comm/neighbours.hpp"
+#include "exec/mpi/comm/node_peers.hpp"
 #include "exec/mpi/comm/placement.hpp"
 
 namespace circoll::mpi {
@@ -36,7 +36,7 @@ struct Route {
   int offset = 0;
   std::uint32_t span = 1;
   /// The ranks of `comm` that are reached by memory; nullptr if there are none.
-  const Neighbours* neighbours = nullptr;
+  const NodePeers* node_peers = nullptr;
   const Interruption* interruption = nullptr;  ///< of blocking calls; nullptr: none
   const CommState* stalls_on = nullptr;        ///< where calls that do not end are looked after; nullptr: nowhere
   /// The program's communicator, if a call that waits asks for its failures (library/failures.hpp).
@@ -44,7 +44,7 @@ struct Route {
 
   /// The number of the channel that serves a peer: 0 is MPI, 1 is the memory of the node.
   [[nodiscard]] std::size_t channel_of(Rank peer) const {
-    return neighbours != nullptr && neighbours->has(rank(peer)) ? 1 : 0;
+    return node_peers != nullptr && node_peers->has(rank(peer)) ? 1 : 0;
   }
   [[nodiscard]] int rank(Rank peer) const { return (*ranks)(peer); }
   [[nodiscard]] int send_tag(Rank peer, std::uint32_t message) const {

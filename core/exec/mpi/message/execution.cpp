@@ -47,7 +47,7 @@ void Execution::start(const Binding& binding) {
   error_ = MPI_SUCCESS;
   idle_ = 0;
   mpi_.start(binding);
-  if (binding_->route.neighbours != nullptr && others_.empty()) {
+  if (binding_->route.node_peers != nullptr && others_.empty()) {
     auto channel = std::make_unique<NodeChannel>(*plan_);
     node_ = channel.get();
     add_channel(std::move(channel));
@@ -69,11 +69,11 @@ void Execution::start(const Binding& binding) {
 }
 
 bool Execution::may_go_straight() {
-  const bool neighbours = binding_->route.neighbours != nullptr;
-  if (others_.size() != (neighbours ? 1U : 0U) || (neighbours && node_ == nullptr)) return false;
-  const std::uint32_t changes = neighbours ? node_->changes() : 0;
+  const bool by_memory = binding_->route.node_peers != nullptr;
+  if (others_.size() != (by_memory ? 1U : 0U) || (by_memory && node_ == nullptr)) return false;
+  const std::uint32_t changes = by_memory ? node_->changes() : 0;
   if (changes != straight_for_) {
-    in_order_.set_ends(neighbours ? node_ : nullptr);
+    in_order_.set_ends(by_memory ? node_ : nullptr);
     straight_for_ = changes;
   }
   return in_order_.serves(*binding_);
@@ -143,7 +143,7 @@ bool Execution::advance(bool inside_mpi) {
 int Execution::wait() {
   const Interruption* const news = binding_->route.interruption;
   if (way_ == Way::straight) {
-    const bool yields = binding_->route.neighbours->crowded();
+    const bool yields = binding_->route.node_peers->crowded();
     const InOrderPath::LookLimits patience = yields ? crowded_patience : alone_patience;
     while (!go_in_order(patience)) {
       if (news != nullptr && news->there()) return interrupted;
@@ -160,18 +160,18 @@ int Execution::wait() {
 }
 
 void Execution::wait_a_little(std::uint64_t idle) {
-  const Neighbours* const neighbours = binding_->route.neighbours;
+  const NodePeers* const node_peers = binding_->route.node_peers;
   if (library::tells_failures && idle % polls_before_asking == 0 && binding_->route.asked != MPI_COMM_NULL)
     error_ = library::failure_of(binding_->route.asked);
-  const Pace& pace = neighbours == nullptr || neighbours->crowded() ? crowded : alone;
+  const Pace& pace = node_peers == nullptr || node_peers->crowded() ? crowded : alone;
   if (idle >= pace.yield && idle % pace.again == 0) sched_yield();
   if (idle % Stall::polls == 0) look_for_stall();
-  if (neighbours == nullptr) return;
+  if (node_peers == nullptr) return;
   // Only calls of MPI serve what other ranks want of this rank, such as one-sided accesses, and our nonblocking
   // operations. The probe never finds a message, because no rank sends itself one here.
   if (idle % pace.mpi == 0) {
     int found = 0;
-    (void)PMPI_Iprobe(neighbours->rank(), 0, binding_->route.comm, &found, MPI_STATUS_IGNORE);
+    (void)PMPI_Iprobe(node_peers->rank(), 0, binding_->route.comm, &found, MPI_STATUS_IGNORE);
   }
   if (idle % polls_before_looking == 0) {
     for (const auto& channel : others_) channel->look_for_peers();
@@ -202,7 +202,7 @@ bool Execution::begin(StepIndex step) {
     error_ = combine(*plan_, s, *binding_);
     return true;
   }
-  if (node_ != nullptr && binding_->route.neighbours != nullptr) {
+  if (node_ != nullptr && binding_->route.node_peers != nullptr) {
     return node_->serves(step) ? node_->begin(step) : mpi_.begin(step);
   }
   const std::size_t channel = binding_->route.channel_of(s.peer);

@@ -48,7 +48,7 @@ class Execution {
   Execution(const Plan& plan, const MessageTable& messages);
 
   /// Adds a channel beside MPI's, which is number 0: the first is number 1. Route::channel_of says whom they serve. By
-  /// itself an execution adds that of the node when it has neighbours.
+  /// itself an execution adds that of the node when it has node peers.
   void add_channel(std::unique_ptr<Channel> channel) { others_.push_back(std::move(channel)); }
 
   /// Begins everything that waits for nothing. The binding lives until the execution is over.

@@ -89,7 +89,7 @@ class InOrderPath {
   [[nodiscard]] State receive(const Binding& binding, LookLimits patience, const Local& local);
 
   std::vector<Entry> list_{};
-  bool reaches_all_ = false;  ///< all peers are neighbours, and there is a list
+  bool reaches_all_ = false;  ///< all peers are node peers, and there is a list
   std::size_t next_ = 0;
   std::uint32_t looks_ = 0;     ///< in vain, since the last step ended
   std::uint32_t received_ = 0;  ///< a bit for each receive whose message has come

@@ -21,7 +21,7 @@ void NodeChannel::start(const Binding& binding) {
   active_ = receiving_ = 0;
   lost_.clear();
   const Route& route = binding.route;
-  if (route.neighbours != nullptr && (route.range->id() != range_ || route.span != span_)) find_ends();
+  if (route.node_peers != nullptr && (route.range->id() != range_ || route.span != span_)) find_ends();
 }
 
 void NodeChannel::find_ends() {
@@ -33,13 +33,13 @@ void NodeChannel::find_ends() {
     const PlanStep& s = plan_->steps[step];
     if (!is_message(s.kind)) continue;
     const int rank = route.rank(s.peer);
-    if (!route.neighbours->has(rank)) continue;
+    if (!route.node_peers->has(rank)) continue;
     ++messages;
     const bool sent = s.kind == StepKind::send;
-    const Neighbour& neighbour = (*route.neighbours)[rank];
+    const NodePeer& other = (*route.node_peers)[rank];
     const int tag = (sent ? route.send_tag(s.peer, s.tag) : route.receive_tag(s.tag)) - route.offset;
-    ends_[step] = {.peer = neighbour.peer,
-                   .key = key_of(sent ? neighbour.carrier : route.neighbours->carrier(), tag),
+    ends_[step] = {.peer = other.peer,
+                   .key = key_of(sent ? other.carrier : route.node_peers->carrier(), tag),
                    .helps = sent ? !receives_next(step) : !is_combined(step)};
     if (s.length > 1) (sent ? several_sent : several_received) = true;
   }

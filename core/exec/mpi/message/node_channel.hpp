@@ -14,16 +14,16 @@
 
 namespace circoll::mpi {
 
-/// Messages to and from neighbours. Their keys are the values by which MPI matches: the receiver's number in the
+/// Messages to and from node peers. Their keys are the values by which MPI matches: the receiver's number in the
 /// carrier, and its tag. Allocates in the first start() only, except for elements with gaps.
 class NodeChannel final : public Channel {
  public:
   explicit NodeChannel(const Plan& plan) : plan_(&plan) {}
 
   void start(const Binding& binding) override;
-  /// True if the peer of a message is a neighbour. After start() with a route that has some.
+  /// True if the peer of a message is a node peer. After start() with a route that has some.
   [[nodiscard]] bool serves(StepIndex step) const { return ends_[step].peer != nullptr; }
-  /// The neighbour of such a message, and its key without the route's offset.
+  /// The node peer of such a message, and its key without the route's offset.
   [[nodiscard]] node::Peer* peer(StepIndex step) const { return ends_[step].peer; }
   [[nodiscard]] std::uint64_t key(StepIndex step) const { return ends_[step].key; }
   /// The number of times that serves() has got other answers.
@@ -91,7 +91,7 @@ class NodeChannel final : public Channel {
     return step.kind == StepKind::recv_reduce && PartCombiner::suits(binding_->elements);
   }
   /// True if this process may help its peers: it has a processor of its own, and nothing to receive.
-  [[nodiscard]] bool idle() const { return receiving_ == 0 && !binding_->route.neighbours->crowded(); }
+  [[nodiscard]] bool idle() const { return receiving_ == 0 && !binding_->route.node_peers->crowded(); }
   [[nodiscard]] std::size_t packed_size(const PlanStep& step) const;
   void fail(int error) {
     if (error_ == MPI_SUCCESS) error_ = error;

@@ -62,7 +62,7 @@ Signature Operation::placed(Signature signature) const {
   signature.head.nodes = state_.placement().nodes;
   signature.head.labels = state_.placement().labels.get();
   // A reduction that combines parts as they come leaves no whole operand if it is interrupted.
-  if (is_reducing(signature.head.collective) && state_.has_neighbours() && !state_.can_be_interrupted() &&
+  if (is_reducing(signature.head.collective) && state_.has_node_peers() && !state_.can_be_interrupted() &&
       PartCombiner::suits(user_.elements()))
     signature.head.on_arrival = prepare::Arrivals::of_node;
   return signature;

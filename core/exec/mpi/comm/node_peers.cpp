@@ -1,4 +1,4 @@
-#include "exec/mpi/comm/neighbours.hpp"
+#include "exec/mpi/comm/node_peers.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -14,7 +14,7 @@ namespace {
 struct NodeState {
   std::mutex mutex;
   std::unique_ptr<node::Host> host;
-  std::uint32_t carriers = 0;  ///< that have looked for neighbours
+  std::uint32_t carriers = 0;  ///< that have looked for node peers
   NodeUse use;
 };
 
@@ -23,13 +23,13 @@ NodeState& node_state() {
   return *instance;
 }
 
-/// The words of a process to those that may be its neighbours.
+/// The words of a process to those that may be its node peers.
 struct Introduction {
   node::Address address{};
   std::uint64_t carrier = 0;
 };
 
-/// Switched off, a process says where it is nevertheless, so that its neighbours can tell why it is none.
+/// Switched off, a process says where it is nevertheless, so that its node peers can tell why it is none.
 bool switched_off() { return environment("CIRCOLL_NODE").value_or("auto") == "off"; }
 
 node::Settings settings() {
@@ -60,7 +60,7 @@ int exchange(MPI_Comm comm, int size, const std::vector<int>& ranks, const std::
   return rc;
 }
 
-// Threads look for the neighbours of different communicators at the same time, and wait for different ranks. So the
+// Threads look for the node peers of different communicators at the same time, and wait for different ranks. So the
 // lock is held only for local work.
 
 /// Makes the segment at the first call.
@@ -77,7 +77,7 @@ Introduction introduce(std::size_t processes) {
   return mine;
 }
 
-/// A process that may be a neighbour, as far as this one can tell.
+/// A process that may be a node peer, as far as this one can tell.
 struct Candidate {
   node::Peer* peer = nullptr;
   node::Reason reason = node::Reason::none;  ///< why it is none
@@ -124,7 +124,7 @@ void take_note(const std::vector<Candidate>& candidates, std::uint64_t carrier, 
 
 }  // namespace
 
-int Neighbours::find(MPI_Comm comm, int rank, std::span<const RankLocation> all, std::unique_ptr<Neighbours>* found) {
+int NodePeers::find(MPI_Comm comm, int rank, std::span<const RankLocation> all, std::unique_ptr<NodePeers>* found) {
   const int size = static_cast<int>(all.size());
   std::vector<std::uint64_t> sorted;
   for (const RankLocation& one : all) sorted.push_back(one.memory);
@@ -149,7 +149,7 @@ int Neighbours::find(MPI_Comm comm, int rank, std::span<const RankLocation> all,
   rc = exchange(comm, size, others, said, &heard);
   if (rc != MPI_SUCCESS || others.empty()) return rc;
 
-  std::vector<Neighbour> ranks(static_cast<std::size_t>(others.back() - others.front() + 1));
+  std::vector<NodePeer> ranks(static_cast<std::size_t>(others.back() - others.front() + 1));
   std::vector<node::OwnProcessors> processors{all[static_cast<std::size_t>(rank)].processors};
   for (std::size_t i = 0; i < others.size(); ++i) {
     if (candidates[i].reason == node::Reason::none) candidates[i].reason = heard[i];
@@ -161,14 +161,14 @@ int Neighbours::find(MPI_Comm comm, int rank, std::span<const RankLocation> all,
   const bool crowded = node::is_crowded(processors);
   take_note(candidates, mine.carrier, crowded);
   if (crowded) {
-    for (const Neighbour& one : ranks) {
+    for (const NodePeer& one : ranks) {
       if (one.peer == nullptr) continue;
       const std::lock_guard lock(one.peer->lock);
       one.peer->connection->set_crowded();
     }
   }
   if (processors.size() == 1) return MPI_SUCCESS;
-  auto made = std::make_unique<Neighbours>(rank, others.front(), std::move(ranks));
+  auto made = std::make_unique<NodePeers>(rank, others.front(), std::move(ranks));
   made->carrier_ = static_cast<std::uint32_t>(mine.carrier);
   made->crowded_ = crowded;
   *found = std::move(made);

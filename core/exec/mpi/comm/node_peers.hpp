@@ -17,26 +17,25 @@
 namespace circoll::mpi {
 
 /// A rank that is reached by memory.
-struct Neighbour {
+struct NodePeer {
   node::Peer* peer = nullptr;
   /// The peer's number of the carrier, which its messages' keys begin with.
   std::uint32_t carrier = 0;
 };
 
-/// The neighbours of this process among the ranks of a carrier. Two ranks are neighbours if each has mapped the
+/// The node peers of this process among the ranks of a carrier. Two ranks are node peers if each has mapped the
 /// segment of the other: a node's name says nothing about that. Both ends know it.
-class Neighbours {
+class NodePeers {
  public:
   /// No ranks; or those from `first` on of which the vector has a peer, where this process is `rank`.
-  Neighbours() = default;
-  Neighbours(int rank, int first, std::vector<Neighbour> ranks)
-      : rank_(rank), first_(first), ranks_(std::move(ranks)) {}
+  NodePeers() = default;
+  NodePeers(int rank, int first, std::vector<NodePeer> ranks) : rank_(rank), first_(first), ranks_(std::move(ranks)) {}
 
   /// Finds them. Collective over `comm`, a private communicator that carries no messages yet, whose ranks are where
-  /// `all` says. Those that may be neighbours exchange some bytes twice. The segment of the process is made if there
+  /// `all` says. Those that may be node peers exchange some bytes twice. The segment of the process is made if there
   /// are others on its node. Returns an MPI error code. Throws std::bad_alloc before it has sent anything.
   [[nodiscard]] static int find(MPI_Comm comm, int rank, std::span<const RankLocation> all,
-                                std::unique_ptr<Neighbours>* found);
+                                std::unique_ptr<NodePeers>* found);
 
   /// True if the rank, of the carrier, is one.
   [[nodiscard]] bool has(int rank) const {
@@ -44,18 +43,18 @@ class Neighbours {
     return place < ranks_.size() && ranks_[place].peer != nullptr;
   }
   /// Precondition: has(rank).
-  [[nodiscard]] const Neighbour& operator[](int rank) const { return ranks_[static_cast<std::size_t>(rank - first_)]; }
+  [[nodiscard]] const NodePeer& operator[](int rank) const { return ranks_[static_cast<std::size_t>(rank - first_)]; }
   /// This process's rank in the carrier.
   [[nodiscard]] int rank() const { return rank_; }
   /// This process's number of the carrier.
   [[nodiscard]] std::uint32_t carrier() const { return carrier_; }
-  /// True if neighbours and this process outnumber their processors: who waits keeps another from running.
+  /// True if node peers and this process outnumber their processors: who waits keeps another from running.
   [[nodiscard]] bool crowded() const { return crowded_; }
 
  private:
   int rank_ = 0;
   int first_ = 0;
-  std::vector<Neighbour> ranks_;  ///< from `first_` on
+  std::vector<NodePeer> ranks_;  ///< from `first_` on
   std::uint32_t carrier_ = 0;
   bool crowded_ = false;
 };
