@@ -200,6 +200,22 @@ TEST(Local, DisagreeingRanksAreFound) {
                Error);
 }
 
+TEST(Local, ACountThatDiffersFromTheRootsIsFound) {
+  // The direct linear gatherv exchanges no counts before the data.
+  for (const std::size_t sent : {1U, 3U}) {
+    World world(3);
+    EXPECT_THROW(world.run([&](Comm& comm) {
+      const std::vector<Count> counts{2, 2, 2};
+      const std::vector<Count> displs{0, 2, 4};
+      const std::vector<int> mine(comm.rank() == 1 ? sent : 2U, 1);
+      std::vector<int> all(6);
+      gatherv(mine, all, counts, displs, 0, comm, "linear");
+    }),
+                 Error)
+        << sent;
+  }
+}
+
 TEST(Local, MisuseIsRefused) {
   World world(1);
   world.run([](Comm& comm) {
