@@ -6,10 +6,14 @@
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
 #include "interpose/serve.hpp"
+#include "interpose/state.hpp"
 
 extern "C" {
 
 CIRCOLL_EXPORT int MPI_Start(MPI_Request* request) {
+  using circoll::interpose::State;
+  const State* const state = State::known();
+  if (state != nullptr && state->recorder() != nullptr) state->recorder()->started(*request);
   int error = MPI_SUCCESS;
   return circoll::interpose::start_ours(*request, &error) ? error : CIRCOLL_NEXT(Start)(request);
 }

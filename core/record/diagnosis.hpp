@@ -28,7 +28,8 @@ struct SeenJob {
   std::uint64_t id = 0;
   int size = 1;
   std::vector<SeenRank> ranks{};
-  std::int64_t now_ns = 0;  ///< coarse_ns(), for calls of this kernel; 0: times are not known
+  std::int64_t now_ns = 0;    ///< coarse_ns(), for calls of this kernel; 0: times are not known
+  std::int64_t since_ns = 0;  ///< of the first look: calls that began later have not waited; 0: not known
 
   [[nodiscard]] const SeenRank* rank(Rank world) const;
   [[nodiscard]] bool lives() const;  ///< some process is still there

@@ -70,9 +70,13 @@ std::optional<ProcessSight> sight_from_stat(std::string_view text) {
     at = end;
   }
   if (fields.size() < 20 || fields[0].size() != 1) return std::nullopt;
-  const auto user = number_in(fields[11]), system = number_in(fields[12]), start = number_in(fields[19]);
-  if (!user || !system || !start) return std::nullopt;
-  return ProcessSight{.state = state_of(fields[0][0]), .start = *start, .cpu_ticks = *user + *system};
+  const auto parent = number_in(fields[1]), start = number_in(fields[19]);
+  const auto user = number_in(fields[11]), system = number_in(fields[12]);
+  if (!user || !system || !start || !parent) return std::nullopt;
+  return ProcessSight{.state = state_of(fields[0][0]),
+                      .start = *start,
+                      .parent = static_cast<pid_t>(*parent),
+                      .cpu_ticks = *user + *system};
 }
 
 ProcessSight look_at(pid_t pid, std::uint64_t expected_start) {
@@ -85,6 +89,15 @@ ProcessSight look_at(pid_t pid, std::uint64_t expected_start) {
 }
 
 std::uint64_t process_start(pid_t pid) { return look_at(pid, 0).start; }
+
+std::string variable_of(pid_t pid, std::string_view name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+  for (std::string entry; std::getline(file, entry, '\0');) {
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
+      return entry.substr(name.size() + 1);
+  }
+  return {};
+}
 
 std::string host_name() {
   std::array<char, 256> name{};

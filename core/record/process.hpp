@@ -23,7 +23,8 @@ enum class ProcessState : std::uint8_t {
 /// A process at one moment.
 struct ProcessSight {
   ProcessState state = ProcessState::unknown;
-  std::uint64_t start = 0;      ///< as Head::process_start
+  std::uint64_t start = 0;  ///< as Head::process_start
+  pid_t parent = 0;
   std::uint64_t cpu_ticks = 0;  ///< used so far, of sysconf(_SC_CLK_TCK) a second
 };
 /// Reads the text of /proc/PID/stat. Nothing if that is something else.
@@ -33,6 +34,8 @@ struct ProcessSight {
 
 /// Head::process_start of a process; 0 if /proc does not show it.
 [[nodiscard]] std::uint64_t process_start(pid_t pid);
+/// A variable that the process was started with; empty if it has none, or /proc does not show it.
+[[nodiscard]] std::string variable_of(pid_t pid, std::string_view name);
 [[nodiscard]] std::string host_name();
 /// The kernel's boot_id; empty if /proc does not show it.
 [[nodiscard]] std::string boot_id();

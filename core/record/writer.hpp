@@ -99,6 +99,14 @@ class Writer {
     entry.end_ns.store(coarse_ns(), std::memory_order_release);
   }
 
+  /// The call has returned, and nobody sees the end of its operation.
+  void leave(std::uint64_t sequence) noexcept {
+    Call& entry = record_->calls[sequence % ring_calls];
+    if (entry.sequence.load(relaxed) != sequence) return;
+    entry.algorithm.store(native_name, relaxed);
+    entry.flags.store(static_cast<std::uint8_t>(entry.flags.load(relaxed) | unseen_end), relaxed);
+  }
+
   /// The place of a name for end(); `unknown_name` if there is none left. Not for two threads at a time.
   [[nodiscard]] std::uint16_t name(std::string_view algorithm) noexcept;
 
