@@ -116,7 +116,9 @@ class Judgement {
   void find_waiting() {
     for (const SeenRank& rank : job_->ranks) {
       const auto& calls = rank.record.calls;
-      const auto open = std::find_if(calls.rbegin(), calls.rend(), [](const ReadCall& call) { return call.blocks(); });
+      const auto open = std::find_if(calls.rbegin(), calls.rend(), [this](const ReadCall& call) {
+        return call.blocks() && (job_->since_ns == 0 || call.begin_ns <= job_->since_ns);
+      });
       if (open != calls.rend()) waiting_.push_back({&rank, &*open});
     }
     // Ranks outside may wait for an operation that they have begun, and that some other rank has not.

@@ -73,7 +73,7 @@ void look(SeenJob& job, const LookOptions& options) {
   std::vector<std::uint64_t> ticks;
   for (SeenRank& rank : job.ranks) {
     if (!is_here(rank.record)) continue;
-    job.now_ns = coarse_ns();
+    job.now_ns = job.since_ns = coarse_ns();
     const ProcessSight sight = look_at(static_cast<pid_t>(rank.record.pid), rank.record.process_start);
     rank.state = sight.state;
     if (sight.state == ProcessState::gone || sight.state == ProcessState::unknown) continue;
@@ -86,13 +86,15 @@ void look(SeenJob& job, const LookOptions& options) {
     const ReadRecord& record = living[i]->record;
     const ProcessSight sight = look_at(static_cast<pid_t>(record.pid), record.process_start);
     living[i]->state = sight.state;
-    living[i]->burns = sight.state == ProcessState::running && sight.cpu_ticks > ticks[i];
+    // Where processes outnumber the processors, one that is ready to run may have had no turn.
+    living[i]->burns = sight.state == ProcessState::running || sight.cpu_ticks >= ticks[i] + 3;
   }
   // Records once more, so that calls and states are of one time.
   for (SeenRank* const rank : living) {
     ReadRecord now = read_record(rank->record.path);
     if (now.complaint.empty()) rank->record = std::move(now);
   }
+  job.now_ns = coarse_ns();
   std::erase_if(living, [](const SeenRank* rank) { return rank->state == ProcessState::gone; });
   if (options.stacks) take_stacks(living);
 }
