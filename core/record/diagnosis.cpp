@@ -204,7 +204,6 @@ class Judgement {
     const ReadCall* call = nullptr;
     const ReadRecord* record = nullptr;
     std::vector<Rank> ranks{};
-    bool waits = false;
   };
 
   [[nodiscard]] std::vector<Group> groups_at(const std::vector<Waiting>& calls) const {
@@ -215,27 +214,26 @@ class Judgement {
       Group& group = same != groups.end() ? *same : groups.emplace_back();
       if (group.call == nullptr) group = {.call = one.call, .record = &one.rank->record};
       group.ranks.push_back(number_of(*one.rank));
-      const Waiting* const waiting = waiting_of(*one.rank);
-      group.waits |= waiting != nullptr && waiting->call == one.call;
     }
     std::ranges::stable_sort(groups, [](const Group& a, const Group& b) { return a.ranks.size() < b.ranks.size(); });
     return groups;
   }
 
-  /// Calls at one place that differ. Those in which somebody waits come before those that ended.
+  /// The earliest calls at one place that differ: what follows may be their consequence.
   [[nodiscard]] std::optional<Verdict> mismatch() const {
     std::vector<Group> worst;
     Place where;
-    std::tuple<bool, std::int64_t> rank_of_worst;
+    std::int64_t earliest_ns = 0;
     for (const auto& [place, calls] : calls_) {
       std::vector<Group> groups = groups_at(calls);
       if (groups.size() < 2) continue;
-      const bool waits = std::ranges::any_of(groups, &Group::waits);
-      const std::tuple<bool, std::int64_t> order{!waits, calls.front().call->begin_ns};
-      if (!worst.empty() && order >= rank_of_worst) continue;
+      // Clocks of nodes agree on the time of day only.
+      const ReadRecord& first = calls.front().rank->record;
+      const std::int64_t begin_ns = first.started_ns + (calls.front().call->begin_ns - first.started_monotonic_ns);
+      if (!worst.empty() && begin_ns >= earliest_ns) continue;
       worst = std::move(groups);
       where = place;
-      rank_of_worst = order;
+      earliest_ns = begin_ns;
     }
     if (worst.empty()) return std::nullopt;
     const Group& few = worst.front();
@@ -290,6 +288,22 @@ class Judgement {
                                        waits_text(place, without(ranks, verdict.ranks)));
         return verdict;
       }
+    }
+    return std::nullopt;
+  }
+
+  /// The same of ranks for which nobody is known to wait.
+  [[nodiscard]] std::optional<Verdict> lost_anywhere() const {
+    if (!lives_) return std::nullopt;
+    for (const SeenRank& rank : job_->ranks) {
+      const bool gone = rank.state == ProcessState::gone;
+      if (is_over(rank) || (!gone && rank.state != ProcessState::stopped)) continue;
+      const auto all = waits();
+      return Verdict{.reason = gone ? Reason::killed : Reason::stopped,
+                     .ranks = {number_of(rank)},
+                     .sentence = fmt::format("the process of rank {} is {}; {}", number_of(rank),
+                                             gone ? "gone" : "stopped by a signal",
+                                             waits_text(all.begin()->first, all.begin()->second))};
     }
     return std::nullopt;
   }
@@ -380,6 +394,10 @@ class Judgement {
     }
     if (ends.empty()) return in_a_circle(all);
     const auto worst = std::ranges::max_element(ends, {}, [](const auto& end) { return weight(end.first); });
+    // One that receives or has ended may itself wait for a process that cannot answer.
+    if (weight(worst->first) <= weight(Reason::finalized)) {
+      if (auto found = lost_anywhere()) return *found;
+    }
     Verdict verdict{.reason = worst->first, .ranks = worst->second};
     std::ranges::sort(verdict.ranks);
     const Place place = ends_at.at(verdict.ranks.front());
