@@ -1,5 +1,5 @@
-// The MPI functions that make communicators, for the record (recorder.hpp): all ranks of a communicator see it made, in
-// one order, and give it the same id. Those that are made otherwise are counted by their first collective call.
+// The MPI functions that make communicators, for the record (recorder.hpp). All ranks of a communicator see it made, in
+// one order, and give it the same id. Communicators that are made otherwise are counted by their first collective call.
 #include <mpi.h>
 
 #include "exec/mpi/library/library.hpp"

@@ -166,7 +166,7 @@ Amount amount_of(const mpi::Call& call, int rank) {
   }
 }
 
-/// The time after which a call counts as one that hangs; nothing: no limit, or a wrong one, with a warning.
+/// The time after which a call counts as one that hangs. Nothing if there is no limit, or a wrong one, with a warning.
 std::optional<std::chrono::seconds> hang_limit(int rank) {
   const auto text = environment("CIRCOLL_HANG_AFTER");
   if (!text || *text == "off") return std::nullopt;

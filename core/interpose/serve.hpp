@@ -21,8 +21,8 @@ namespace circoll::interpose {
 
 class State;
 
-/// The observer of operations behind requests, which hears nothing if nobody wants events. `recorded`: the number of the
-/// call in the record, or 0.
+/// The observer of operations behind requests, which hears nothing if nobody wants events. `recorded`: the number of
+/// the call in the record, or 0.
 [[nodiscard]] mpi::Observer observer(const State& state, std::uint64_t recorded = 0);
 
 /// Serves a call as the environment says. An error goes through the communicator's error handler, unless the native

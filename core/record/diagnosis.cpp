@@ -361,7 +361,7 @@ class Judgement {
     }
   }
 
-  /// How surely a rank is the one that keeps the others waiting.
+  /// The weight of a reason: of several ranks that do not come, the others wait for the one with the greatest.
   [[nodiscard]] static int weight(Reason reason) {
     switch (reason) {
       case Reason::killed:
@@ -472,7 +472,7 @@ std::string wait_text(const ReadCall& call, const ReadRecord& record) {
   for (const Rank rank : record.wait->ranks)
     world.push_back(comm == nullptr ? rank : comm->world_rank(rank).value_or(rank));
   std::ranges::sort(world);
-  std::string text = fmt::format("; waits for message {} of {}", record.wait->message, ranks_text(world));
+  std::string text = fmt::format("waits for message {} of {}", record.wait->message, ranks_text(world));
   if (record.wait->peers > world.size()) text += " and others";
   return text;
 }
@@ -536,25 +536,27 @@ std::string text_of(const SeenJob& job, const Verdict& verdict, bool wide) {
   for (const SeenRank& rank : job.ranks) {
     const auto& calls = rank.record.calls;
     const auto open = std::find_if(calls.rbegin(), calls.rend(), [](const ReadCall& call) { return call.blocks(); });
-    std::string does = "outside of collective calls";
+    std::string does = "outside of collective calls", waits;
     if (open != calls.rend()) {
-      does = text_of(*open, rank.record) + seconds_text(open->begin_ns, job.now_ns) + wait_text(*open, rank.record);
+      does = text_of(*open, rank.record) + seconds_text(open->begin_ns, job.now_ns);
+      waits = wait_text(*open, rank.record);
     } else if (const std::string function = rank.mpi_function(); !function.empty()) {
       does = "in " + function;
     } else if (is_over(rank)) {
       does = "in MPI_Finalize, or behind it";
     }
     text +=
-        cut(fmt::format("  rank {:<5} pid {:<8} {:<8} {}", rank.record.rank, rank.record.pid, state_text(rank), does),
+        cut(fmt::format("  rank {:<4} pid {:<7} {:<7} {}", rank.record.rank, rank.record.pid, state_text(rank), does),
             wide) +
         "\n";
+    if (!waits.empty()) text += cut("    " + waits, wide) + "\n";
   }
   constexpr std::size_t shown_ranks = 3, shown_calls = 4, shown_frames = 8;
   for (std::size_t i = 0; i < std::min(verdict.ranks.size(), shown_ranks); ++i) {
     const SeenRank* const rank = job.rank(verdict.ranks[i]);
     if (rank == nullptr) continue;
     const auto& calls = rank->record.calls;
-    text += fmt::format("last calls of rank {}{}:\n", rank->record.rank, calls.empty() ? ": none" : "");
+    text += fmt::format("last calls of rank {}:{}\n", rank->record.rank, calls.empty() ? " none" : "");
     for (std::size_t k = calls.size() - std::min(calls.size(), shown_calls); k < calls.size(); ++k) {
       const ReadCall& call = calls[k];
       const char* const state = call.failed        ? "failed"

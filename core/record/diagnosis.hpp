@@ -1,4 +1,4 @@
-// Who hangs: compares the records of a job's ranks, and finds the rank for which the others wait in vain.
+// The diagnosis of a hanging job: compares the records of its ranks, and finds the one that the others wait for.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,7 @@ struct Verdict {
 /// columns wide, unless `wide`.
 [[nodiscard]] std::string text_of(const SeenJob& job, const Verdict& verdict, bool wide = false);
 
-/// What look() does beyond reading records.
+/// Settings of look().
 struct LookOptions {
   bool stacks = true;  ///< asks living processes for their stacks by a signal
   int pause_ms = 100;  ///< between the two looks that tell whether a process uses the processor

@@ -50,8 +50,8 @@ struct ProcessSight {
 /// cannot be read.
 [[nodiscard]] std::vector<std::string> records_in(const std::string& directory);
 
-/// Removes records in usual_directory() of jobs that have ended long ago: all but those of the last `kept` jobs of
-/// which no process is left. Errors are of no interest.
+/// Removes the records of jobs of which no process is left, except those of the last `kept` such jobs. Errors are of no
+/// interest.
 void remove_stale(const std::string& directory, std::size_t kept) noexcept;
 
 }  // namespace circoll::record

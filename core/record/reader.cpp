@@ -28,7 +28,7 @@ T at(std::span<const std::byte> bytes, std::size_t offset) {
 std::string text_at(std::span<const std::byte> bytes, std::size_t offset, std::size_t length) {
   std::string text(reinterpret_cast<const char*>(bytes.data()) + offset, length);
   text.resize(std::min(text.find('\0'), text.size()));
-  // What is shown on terminals.
+  // The text may be shown on a terminal.
   std::ranges::replace_if(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   return text;

@@ -263,8 +263,8 @@ TEST(Hang, TheTextHasTheVerdictFirst) {
   job.rank(0).record.wait = ReadWait{.call = 1, .peers = 1, .message = 1, .ranks = {1}};
   const std::string text = text_of(job.seen, judge(job.seen));
   EXPECT_TRUE(text.starts_with("rank 1 has not come to MPI_Barrier")) << text;
-  EXPECT_NE(text.find("rank 0     pid 1000"), std::string::npos) << text;
-  EXPECT_NE(text.find("for 19.0 s; waits for message 1 of rank 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("  rank 0    pid 1000    idle    MPI_Barrier"), std::string::npos) << text;
+  EXPECT_NE(text.find("for 19.0 s\n    waits for message 1 of rank 1\n"), std::string::npos) << text;
   EXPECT_NE(text.find("last calls of rank 1: none"), std::string::npos) << text;
   EXPECT_NE(text.find("stack of rank 1:\n  spin+0x1 (a)"), std::string::npos) << text;
 }

@@ -170,7 +170,7 @@ with tempfile.TemporaryDirectory() as directory:
     expect(len(told) == 1 and told[0].startswith("circoll: rank 0 "), "the watchdog speaks once", *seen)
     finish(job, directory)
 
-# What cannot be written is one sentence, and the program runs.
+# A record that cannot be written is one sentence, and the program runs.
 for where, why in [("/proc/circoll", "cannot be made"), ("/nonexistent/circoll", "No such file or directory")]:
     job = start("none", where, CIRCOLL_HANG_AFTER="soon")
     output, _ = job.communicate(timeout=120)

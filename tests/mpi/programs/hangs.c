@@ -1,5 +1,5 @@
-/* hangs CASE: after some calls that all ranks make alike, rank 2 of at least 3 does something else, and the others wait for it.
-   circoll hang must find out what (hang_test.py). Amounts are large, so that no message goes ahead without its receiver. */
+/* hangs CASE: after some calls that all ranks make alike, rank 2 of 4 does something else, and the others wait for it.
+   circoll hang must find out what (hang_test.py). Amounts are large: no message goes ahead without its receiver. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
