@@ -361,7 +361,7 @@ class Judgement {
     }
   }
 
-  /// The weight of a reason: of several ranks that do not come, the others wait for the one with the greatest.
+  /// Of several ranks that do not come, the others wait for the one with the greatest weight.
   [[nodiscard]] static int weight(Reason reason) {
     switch (reason) {
       case Reason::killed:

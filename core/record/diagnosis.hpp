@@ -1,4 +1,4 @@
-// The diagnosis of a hanging job: compares the records of its ranks, and finds the one that the others wait for.
+// The diagnosis of a hanging job: compares the records of its ranks, and finds the one that keeps others waiting.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Gathers the records of jobs, and looks at their processes on this node.
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,14 @@ bool is_here(const ReadRecord& record) {
   return !record.boot.empty() && record.boot == boot_id() && record.host == host_name();
 }
 
+/// True if the file and the process have one owner, so that nobody's record has the signal sent to others.
+bool has_same_owner(const std::string& path, pid_t pid) {
+  struct stat file {
+  }, process{};
+  return stat(path.c_str(), &file) == 0 && stat(("/proc/" + std::to_string(pid)).c_str(), &process) == 0 &&
+         file.st_uid == process.st_uid;
+}
+
 /// Has living processes write their stacks, and reads them.
 void take_stacks(std::vector<SeenRank*>& ranks) {
   using namespace std::chrono_literals;
@@ -26,8 +35,10 @@ void take_stacks(std::vector<SeenRank*>& ranks) {
   for (SeenRank* const rank : ranks) {
     const auto pid = static_cast<pid_t>(rank->record.pid);
     // The handler is the drop-in's own. A process that has none would be ended by the signal.
-    if (rank->state == ProcessState::stopped || !catches(pid, rank->record.signal)) continue;
-    if (kill(pid, rank->record.signal) == 0) asked.push_back(rank);
+    const int signal = rank->record.signal;
+    if (rank->state == ProcessState::stopped || signal <= SIGRTMIN || !catches(pid, signal)) continue;
+    if (!has_same_owner(rank->record.path, pid)) continue;
+    if (kill(pid, signal) == 0) asked.push_back(rank);
   }
   for (int attempt = 0; attempt < 30 && !asked.empty(); ++attempt) {
     std::this_thread::sleep_for(10ms);

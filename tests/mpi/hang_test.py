@@ -48,7 +48,7 @@ def start(case, directory, **variables):
     options = GO_ON if case.startswith("killed") else []
     command = launching.launcher(MPI, *options) + launching.processes(
         MPI, RANKS, ["env", f"LD_PRELOAD={launching.preloaded(MPI, DROPIN, YIELD)}", *(f"{k}={v}" for k, v in settings.items()), PROGRAM, case])
-    return subprocess.Popen(command, env=launching.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    return subprocess.Popen(command, env=launching.environment() | settings, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             text=True, start_new_session=True)
 
 
