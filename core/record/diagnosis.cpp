@@ -339,7 +339,7 @@ class Judgement {
     const std::string is = one ? "it is" : "they are";
     switch (reason) {
       case Reason::unknown:
-        return fmt::format("there is no record of {} here", one ? "it" : "them");
+        return "there is no record here";
       case Reason::finalized:
         return is + " in MPI_Finalize, or behind it";
       case Reason::point_to_point:
@@ -401,6 +401,13 @@ class Judgement {
     Verdict verdict{.reason = worst->first, .ranks = worst->second};
     std::ranges::sort(verdict.ranks);
     const Place place = ends_at.at(verdict.ranks.front());
+    if (verdict.reason == Reason::unknown) {
+      verdict.sentence = fmt::format(
+          "{}, and there is no record of {} here: look on another node, or have all nodes share a directory "
+          "(CIRCOLL_RECORD)",
+          waits_text(place, all.at(place)), ranks_text(verdict.ranks));
+      return verdict;
+    }
     const bool one = verdict.ranks.size() == 1;
     verdict.sentence =
         fmt::format("{} {} not come to {}, in which {} {}: {}", ranks_text(verdict.ranks), one ? "has" : "have",

@@ -83,7 +83,8 @@ TEST(Hang, ARankIsMissing) {
   job.rank(2).record.phase = Phase::finalizing;
   expect(job, Reason::finalized, {2}, "it is in MPI_Finalize, or behind it");
   job.seen.ranks.erase(job.seen.ranks.begin() + 2);
-  expect(job, Reason::unknown, {2}, "there is no record of it here");
+  expect(job, Reason::unknown, {2},
+         "ranks 0-1, 3 wait in MPI_Barrier (call 2 on MPI_COMM_WORLD), and there is no record of rank 2 here");
 }
 
 TEST(Hang, RanksThatAreGoneOrStopped) {
