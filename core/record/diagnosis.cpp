@@ -42,6 +42,7 @@ std::string function_name(const ReadCall& call) {
   const std::string lower(to_string(call.collective));
   if (call.mode == CallMode::nonblocking) return "MPI_I" + lower;
   const std::string capital = static_cast<char>(std::toupper(static_cast<unsigned char>(lower[0]))) + lower.substr(1);
+  if (call.mode == CallMode::persistent_start) return "MPI_Start of MPI_" + capital + "_init";
   return "MPI_" + capital + (call.mode == CallMode::blocking ? "" : "_init");
 }
 

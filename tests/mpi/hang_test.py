@@ -38,6 +38,7 @@ CASES = {  # name: (reasons, ranks)
     "two_comms": ({"communicator"}, [2]), "two_comms_allreduce": ({"communicator"}, [2]),
     "sub_receive": ({"point_to_point"}, [2]), "sub_count": ({"count"}, [0, 2]), "chain": ({"computing"}, [2]),
     "nonblocking": ({"point_to_point"}, [2]), "neighbors": ({"computing"}, [2]),
+    "persistent": ({"computing"}, [2]),
 }
 MISSED = len(CASES) // 10  # 27 of 30
 GO_ON = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}[MPI]
@@ -108,6 +109,12 @@ with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         said = f"{case}: {verdict['reason']} {verdict['ranks']}: {verdict['verdict']}"
         if is_right(verdict, case):
             right += 1
+            if case == "persistent":
+                last = [call["call"] for call in verdict["processes"][0]["last"]]
+                bcast = "MPI_Bcast_init of 8 bytes as float64, root 0, call 11 on MPI_COMM_WORLD"
+                expect(last[-4:] == [bcast, f"MPI_Start of {bcast}", f"MPI_Start of {bcast}", "MPI_Barrier, call 12 on MPI_COMM_WORLD"],
+                       "starts of a persistent request are in the record, and have no place in the order of calls", last)
+                expect(all(call["ended"] for call in verdict["processes"][0]["last"][:-1]), "they have ended", verdict)
             print(f"right  {said}", flush=True)
             expect(all(len(line) <= 100 for line in text.splitlines()[1:]), f"{case}: lines are at most 100 columns wide", text)
             continue

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "persistent.h"
+
 enum { odd = 2, many = 1 << 18 };
 
 static int rank, size;
@@ -150,6 +152,15 @@ static int among_some(const char* name) {
     if (other) receive();
     MPI_Iallreduce(a, b, many, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (is(name, "persistent")) {
+    PERSISTENT(Bcast)(a, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    for (int i = 0; i < 2; ++i) {
+      MPI_Start(&request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+    if (other) spin();
+    MPI_Barrier(MPI_COMM_WORLD);
   } else if (is(name, "neighbors")) {
     const int left = (rank + size - 1) % size, right = (rank + 1) % size;
     const int peers[2] = {left, right};
