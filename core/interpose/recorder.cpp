@@ -531,6 +531,14 @@ void Recorder::started(MPI_Request request) noexcept {
   if (!found->second.served) writer_->leave(found->second.start);
 }
 
+void Recorder::freed(MPI_Request request) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto found = requests_.find(word_of(request));
+  if (found == requests_.end()) return;
+  handles_.erase(found->second.init);
+  requests_.erase(found);
+}
+
 void Recorder::ended(std::uint64_t token, bool persistent, const Selection* served, int error) noexcept {
   std::uint64_t sequence = token;
   if (persistent) {

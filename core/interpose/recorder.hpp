@@ -55,6 +55,8 @@ class Recorder {
   void made(MPI_Request request, std::uint64_t sequence, bool served) noexcept;
   /// MPI_Start of a request; begins an entry if it is a collective's.
   void started(MPI_Request request) noexcept;
+  /// A request is freed: its handle may become that of another one.
+  void freed(MPI_Request request) noexcept;
   /// The operation of a served request has ended. `token`: Observer::token, the number of the call that made it.
   void ended(std::uint64_t token, bool persistent, const Selection* served, int error) noexcept;
 

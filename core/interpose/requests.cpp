@@ -8,12 +8,21 @@
 #include "interpose/serve.hpp"
 #include "interpose/state.hpp"
 
+namespace {
+
+using circoll::interpose::Recorder;
+
+Recorder* known_recorder() {
+  const auto* const state = circoll::interpose::State::known();
+  return state == nullptr ? nullptr : state->recorder();
+}
+
+}  // namespace
+
 extern "C" {
 
 CIRCOLL_EXPORT int MPI_Start(MPI_Request* request) {
-  using circoll::interpose::State;
-  const State* const state = State::known();
-  if (state != nullptr && state->recorder() != nullptr) state->recorder()->started(*request);
+  if (Recorder* const recorder = known_recorder()) recorder->started(*request);
   int error = MPI_SUCCESS;
   return circoll::interpose::start_ours(*request, &error) ? error : CIRCOLL_NEXT(Start)(request);
 }
@@ -26,6 +35,7 @@ CIRCOLL_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
 }
 
 CIRCOLL_EXPORT int MPI_Request_free(MPI_Request* request) {
+  if (Recorder* const recorder = known_recorder()) recorder->freed(*request);
   int error = MPI_SUCCESS;
   return circoll::mpi::free_persistent(request, &error) ? error : CIRCOLL_NEXT(Request_free)(request);
 }
