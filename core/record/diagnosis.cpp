@@ -176,8 +176,10 @@ class Judgement {
   }
 
   /// The ranks that have not made a call, those without a record among them.
-  [[nodiscard]] std::vector<Rank> missing(const Place& place) const {
-    std::vector<Rank> all;
+  [[nodiscard]] const std::vector<Rank>& missing(const Place& place) const {
+    const auto [known, is_new] = missing_.try_emplace(place);
+    std::vector<Rank>& all = known->second;
+    if (!is_new) return all;
     for (const Rank member : members(place.comm)) {
       const SeenRank* const rank = job_->rank(member);
       if (rank == nullptr || !has_made(*rank, place)) all.push_back(member);
@@ -458,6 +460,7 @@ class Judgement {
   std::map<Place, std::vector<Waiting>> calls_;                   ///< by place, of all ranks
   std::map<std::pair<Rank, std::uint64_t>, std::uint64_t> last_;  ///< number of the last call, by rank and communicator
   std::vector<Waiting> waiting_;
+  mutable std::map<Place, std::vector<Rank>> missing_;  ///< as missing() has found them
 };
 
 std::string state_text(const SeenRank& rank) {
@@ -541,7 +544,12 @@ std::string text_of(const SeenJob& job, const Verdict& verdict, bool wide) {
                           first.host),
               wide) +
           "\n";
+  constexpr std::size_t most_lines = 32;
+  std::size_t lines = 0;
   for (const SeenRank& rank : job.ranks) {
+    const bool named = std::ranges::find(verdict.ranks, number_of(rank)) != verdict.ranks.end();
+    if (!wide && !named && lines >= most_lines) continue;
+    ++lines;
     const auto& calls = rank.record.calls;
     const auto open = std::find_if(calls.rbegin(), calls.rend(), [](const ReadCall& call) { return call.blocks(); });
     std::string does = "outside of collective calls", waits;
@@ -559,6 +567,7 @@ std::string text_of(const SeenJob& job, const Verdict& verdict, bool wide) {
         "\n";
     if (!waits.empty()) text += cut("    " + waits, wide) + "\n";
   }
+  if (lines < job.ranks.size()) text += fmt::format("  and {} more ranks (--wide)\n", job.ranks.size() - lines);
   constexpr std::size_t shown_ranks = 3, shown_calls = 4, shown_frames = 8;
   for (std::size_t i = 0; i < std::min(verdict.ranks.size(), shown_ranks); ++i) {
     const SeenRank* const rank = job.rank(verdict.ranks[i]);

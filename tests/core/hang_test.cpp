@@ -270,6 +270,27 @@ TEST(Hang, TheTextHasTheVerdictFirst) {
   EXPECT_NE(text.find("stack of rank 1:\n  spin+0x1 (a)"), std::string::npos) << text;
 }
 
+TEST(Hang, ManyRanksAreShownInPart) {
+  Job job(1000);
+  for (int rank = 0; rank < 999; ++rank) job.call(rank, Collective::barrier, false);
+  const Verdict verdict = judge(job.seen);
+  EXPECT_EQ(verdict.ranks, Ranks{999});
+  const std::string some = text_of(job.seen, verdict), all = text_of(job.seen, verdict, true);
+  EXPECT_NE(some.find("\n  rank 999 "), std::string::npos);
+  EXPECT_EQ(some.find("\n  rank 500 "), std::string::npos);
+  EXPECT_NE(some.find("\n  and 967 more ranks (--wide)\n"), std::string::npos) << some;
+  EXPECT_NE(all.find("\n  rank 500 "), std::string::npos);
+}
+
+TEST(Hang, ManyNativeOperationsAreJudgedAtOnce) {
+  Job job(300);
+  for (int i = 0; i < 250; ++i) {
+    job.everybody(Collective::allreduce, false);
+    for (SeenRank& rank : job.seen.ranks) rank.record.calls.back().mode = CallMode::nonblocking;
+  }
+  expect(job, Reason::none, {}, "no rank waits");
+}
+
 TEST(Hang, FortransNamesAreFunctionsOfMpi) {
   SeenRank rank;
   rank.stack = {"poll+0x1", "mpi_recv_+0x10 (libmpi_mpifh.so)", "MAIN__+0x1"};
