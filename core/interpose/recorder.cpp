@@ -410,24 +410,12 @@ int Recorder::forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* extra
   return MPI_SUCCESS;
 }
 
-bool Recorder::begin_on(MPI_Comm comm, record::Begun& begun, KnownComm** known) noexcept {
-  KnownComm* const found = find(comm);
-  *known = found;
-  begun.thread = static_cast<std::uint32_t>(thread_number());
-  begun.comm = 0;
-  if (found == nullptr) return false;
-  begun.comm = found->id;
-  begun.number = ++found->calls;
-  if (found->inter) begun.flags |= record::intercomm;
-  // Its description may have given way to that of another one, and the program names it after it has made it.
-  if (owners_[found->place].load(std::memory_order_relaxed) != found || begun.number == 1) [[unlikely]] {
-    try {
-      describe(*found, comm);
-    } catch (...) {
-      return true;
-    }
+void Recorder::describe_again(KnownComm& comm, MPI_Comm handle) noexcept {
+  try {
+    describe(comm, handle);
+  } catch (...) {
+    return;  // no memory: its members are not known
   }
-  return true;
 }
 
 Recorder::Memo Recorder::read(MPI_Datatype type, MPI_Op op) {
@@ -442,36 +430,55 @@ Recorder::Memo Recorder::read(MPI_Datatype type, MPI_Op op) {
   return memo;
 }
 
-std::uint64_t Recorder::begin(const mpi::Call& call, Mode mode) noexcept {
-  record::Begun begun;
-  begun.mode = mode_of(mode);
-  begun.collective = static_cast<std::uint8_t>(call.collective);
-  if (call.has_types) begun.flags = record::with_types;
-  KnownComm* known = nullptr;
-  if (!begin_on(call.comm, begun, &known)) return writer_->begin(begun);
-  if (is_rooted(call.collective)) begun.root = call.root;
-  const Amount amount = amount_of(call, known->rank);
-  if (amount.type == MPI_DATATYPE_NULL || known->inter) return writer_->begin(begun);
+const Recorder::Memo& Recorder::read_into(Memo& memo, MPI_Datatype type, MPI_Op op) noexcept {
   try {
-    const MPI_Op op = is_reducing(call.collective) ? call.op : MPI_Op{MPI_OP_NULL};
-    Memo& memo = known->memo[static_cast<std::size_t>(call.collective) % memos];
-    if (!memo.known || memo.type != amount.type || memo.op != op) memo = read(amount.type, op);
-    begun.type = memo.element;
-    begun.op = memo.op_code;
-    if (amount.count >= 0 && memo.type_bytes >= 0) begun.bytes = amount.count * memo.type_bytes;
+    memo = read(type, op);
   } catch (...) {
-    return writer_->begin(begun);
+    memo = {};
+    memo.type_bytes = -1;
   }
-  return writer_->begin(begun);
+  return memo;
+}
+
+std::uint64_t Recorder::begin(const mpi::Call& call, Mode mode) noexcept {
+  KnownComm* const known = enter(call.comm);
+  const auto collective = static_cast<std::uint8_t>(call.collective);
+  const auto types = static_cast<std::uint8_t>(call.has_types ? record::with_types : 0);
+  if (known == nullptr || known->inter) [[unlikely]]
+    return begin_without_amount(known, {.collective = collective, .mode = mode_of(mode), .flags = types});
+  const Amount amount = amount_of(call, known->rank);
+  const MPI_Op op = is_reducing(call.collective) ? call.op : MPI_Op{MPI_OP_NULL};
+  const bool has_type = amount.type != MPI_DATATYPE_NULL;
+  const Memo* memo = &no_type_;
+  if (has_type) {
+    Memo& place = known->memo[static_cast<std::size_t>(call.collective) % memos];
+    const bool same = place.known && place.type == amount.type && place.op == op;
+    memo = same ? &place : &read_into(place, amount.type, op);
+  }
+  return writer_->begin({.comm = known->id,
+                         .number = known->calls,
+                         .bytes = amount.count >= 0 && memo->type_bytes >= 0 ? amount.count * memo->type_bytes : -1,
+                         .root = is_rooted(call.collective) ? call.root : -1,
+                         .collective = collective,
+                         .mode = mode_of(mode),
+                         .type = memo->element,
+                         .op = memo->op_code,
+                         .flags = types,
+                         .thread = thread()});
 }
 
 std::uint64_t Recorder::begin(const mpi::NeighborCall& call, Mode mode) noexcept {
-  record::Begun begun;
-  begun.mode = mode_of(mode);
-  begun.collective = static_cast<std::uint8_t>(among_all(call.function));
-  begun.neighbor = static_cast<std::uint8_t>(1 + static_cast<int>(call.function));
-  KnownComm* known = nullptr;
-  (void)begin_on(call.comm, begun, &known);
+  return begin_without_amount(enter(call.comm),
+                              {.collective = static_cast<std::uint8_t>(among_all(call.function)),
+                               .neighbor = static_cast<std::uint8_t>(1 + static_cast<int>(call.function)),
+                               .mode = mode_of(mode)});
+}
+
+std::uint64_t Recorder::begin_without_amount(const KnownComm* known, record::Begun begun) noexcept {
+  begun.comm = known == nullptr ? 0 : known->id;
+  begun.number = known == nullptr ? 0 : known->calls;
+  begun.thread = thread();
+  if (known != nullptr && known->inter) begun.flags |= record::intercomm;
   return writer_->begin(begun);
 }
 

@@ -105,11 +105,29 @@ class Recorder {
   [[nodiscard]] KnownComm* find_slowly(MPI_Comm comm) noexcept;
   KnownComm* add(MPI_Comm comm, bool by_use);
   void describe(KnownComm& comm, MPI_Comm handle);
-  /// Fills in the communicator and the number of the call. False if nothing is known of the communicator.
-  [[nodiscard]] bool begin_on(MPI_Comm comm, record::Begun& begun, KnownComm** known) noexcept;
+  void describe_again(KnownComm& comm, MPI_Comm handle) noexcept;
+  /// Counts a call on a communicator. nullptr if nothing is known of that.
+  [[nodiscard]] KnownComm* enter(MPI_Comm comm) noexcept {
+    KnownComm* const known = find(comm);
+    if (known == nullptr) [[unlikely]]
+      return nullptr;
+    ++known->calls;
+    // Its description may have given way to that of another one, and the program names it after it has made it.
+    if (owners_[known->place].load(std::memory_order_relaxed) != known || known->calls == 1) [[unlikely]]
+      describe_again(*known, comm);
+    return known;
+  }
+  /// Begins a call of which the amount is not compared. The other fields are filled in here.
+  [[nodiscard]] std::uint64_t begin_without_amount(const KnownComm* known, record::Begun begun) noexcept;
   [[nodiscard]] static Memo read(MPI_Datatype type, MPI_Op op);
+  [[nodiscard]] static const Memo& read_into(Memo& memo, MPI_Datatype type, MPI_Op op) noexcept;
+  /// A number of the calling thread, where there may be several.
+  [[nodiscard]] std::uint32_t thread() const {
+    return writer_->has_threads() ? static_cast<std::uint32_t>(thread_number()) : 0;
+  }
   [[nodiscard]] std::uint16_t name_of(const Selection& served) noexcept;
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
+  const Memo no_type_{.type_bytes = -1};
   std::unique_ptr<record::Writer> writer_;
   std::atomic<KnownComm*> last_{nullptr};
   std::array<std::atomic<KnownComm*>, record::comm_places> owners_{};  ///< of the places for descriptions

@@ -167,9 +167,9 @@ const mpi::InternedChoice& chosen(const mpi::Call& call, const mpi::InternedChoi
 }
 
 /// Tells the recorder of a persistent request that a call has made.
-mpi::CallResult kept(const State& state, mpi::CallResult outcome, MPI_Request request, std::uint64_t recorded) {
+mpi::CallResult kept(const State& state, mpi::CallResult outcome, const MPI_Request* request, std::uint64_t recorded) {
   if (recorded != 0 && outcome.error == MPI_SUCCESS)
-    state.recorder()->made(request, recorded, outcome.served() != nullptr);
+    state.recorder()->made(*request, recorded, outcome.served() != nullptr);
   return outcome;
 }
 
@@ -205,7 +205,7 @@ int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void*
   return serve_entry_point(
       call, Mode::persistent, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
-        return kept(state, mpi::init(call, chosen(call, choice), info, request, observer(state, recorded)), *request,
+        return kept(state, mpi::init(call, chosen(call, choice), info, request, observer(state, recorded)), request,
                     recorded);
       },
       [&] { return mpi::init_native(call, info, request); });
@@ -235,7 +235,7 @@ int init(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_R
   return serve_entry_point(
       call, Mode::persistent, caller,
       [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
-        return kept(state, mpi::init(call, choice, native, request, observer(state, recorded)), *request, recorded);
+        return kept(state, mpi::init(call, choice, native, request, observer(state, recorded)), request, recorded);
       },
       [&] { return native({}); });
 }

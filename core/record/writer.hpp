@@ -127,6 +127,8 @@ class Writer {
   [[nodiscard]] Stack& stack() noexcept { return record_->stack; }
   [[nodiscard]] const Record& record() const noexcept { return *record_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Facts::threads.
+  [[nodiscard]] bool has_threads() const noexcept { return threads_; }
 
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;

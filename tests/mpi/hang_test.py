@@ -86,10 +86,10 @@ def is_right(verdict, case):
     return verdict["reason"] in reasons and verdict["ranks"] == ranks
 
 
-def run(case):
+def run(case, **variables):
     """The last verdict on a case. One that is right must be so twice, half a second apart."""
     with tempfile.TemporaryDirectory() as directory:
-        job = start(case, directory)
+        job = start(case, directory, **variables)
         until = time.monotonic() + SECONDS
         verdict = examined(directory)
         while time.monotonic() < until:
@@ -124,6 +124,11 @@ with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
 print(f"{right} of {len(CASES)} are right")
 expect(right >= len(CASES) - MISSED, f"at least {len(CASES) - MISSED} of {len(CASES)} are right", right)
 expect(not wrong_rank, "no verdict names a wrong rank", *wrong_rank)
+
+# Native calls are in the record, too.
+for case in ["receive", "two_comms", "stopped", "operator_allreduce"]:
+    _, verdict, text, output = run(case, CIRCOLL_POLICY="native")
+    expect(is_right(verdict, case), f"{case}, with native calls", verdict["verdict"], text, output)
 
 # A job that does not hang leaves nothing behind, and a later look says so.
 with tempfile.TemporaryDirectory() as directory:

@@ -175,8 +175,8 @@ void examine(const HangOptions& options, Context& context) {
   std::string text = record::text_of(*found.job, verdict, options.wide);
   for (const std::string& complaint : found.complaints) text += complaint + "\n";
   if (found.others > 0)
-    text += fmt::format("{} other job{} have records here; name a process: circoll hang PID\n", found.others,
-                        found.others == 1 ? "" : "s");
+    text += fmt::format("{} records here; name a process: circoll hang PID\n",
+                        found.others == 1 ? "1 other job has" : fmt::format("{} other jobs have", found.others));
   print(text);
 }
 
