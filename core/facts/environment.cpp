@@ -71,6 +71,12 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_TRACE", "FILE", "no trace",
                         "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome. FILE "
                         "may have %h, %p, %j and %n, as in CIRCOLL_REPORT."},
+    EnvironmentVariable{"CIRCOLL_RECORD", "off | on | DIRECTORY", "off",
+                        "Drop-in: each rank keeps its last 256 collective calls in a file, for circoll hang. on: in "
+                        "memory of the node, below /dev/shm; DIRECTORY: there, which all nodes may share."},
+    EnvironmentVariable{"CIRCOLL_HANG_AFTER", "SECONDS (60, 60s)", "nothing is watched",
+                        "Drop-in, with CIRCOLL_RECORD: where a blocking collective lasts that long, a rank of each "
+                        "node prints once what circoll hang says."},
     EnvironmentVariable{"CIRCOLL_MATCH", "0 | 1", "0",
                         "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
     EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0", "Drop-in: the name of CIRCOLL_MATCH in 0.2, with a warning."},

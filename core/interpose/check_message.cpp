@@ -35,18 +35,6 @@ Count bytes_of(const std::vector<PeerBytes>& all, Rank peer, int edge) {
   return found == all.end() ? 0 : found->bytes;
 }
 
-std::string numbers_text(std::span<const Rank> ranks) {
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (!text.empty()) text += ", ";
-    text += last > i ? fmt::format("{}-{}", ranks[i], ranks[last]) : fmt::format("{}", ranks[i]);
-    i = last + 1;
-  }
-  return text;
-}
-
 std::string pair_text(Rank from, const PeerBytes& sent, Count expected) {
   const std::string bytes = bytes_text(sent.bytes);
   const std::string edge = sent.edge == 0 ? "" : fmt::format(", by edge {} between them", sent.edge + 1);
@@ -86,7 +74,7 @@ std::string groups_text(std::span<const DescribedCall> calls) {
       named[i] = true;
       ranks.push_back(static_cast<Rank>(i));
     }
-    text += fmt::format("  {}: {}, called from {}\n", ranks_text(ranks), calls[first].call, calls[first].caller);
+    text += fmt::format("  {}: {}, called from {}\n", circoll::ranks_text(ranks), calls[first].call, calls[first].caller);
   }
   return text;
 }
@@ -109,16 +97,12 @@ DescribedCall DescribedCall::from(std::string_view bytes) {
           .expects = list_from(json.at(4))};
 }
 
-std::string ranks_text(std::span<const Rank> ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + numbers_text(ranks);
-}
-
 std::string bytes_text(Count bytes) { return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"); }
 
 std::string comm_text(const DescribedComm& comm) {
   if (comm.name == "MPI_COMM_WORLD") return comm.name;
   return fmt::format("a communicator ({}{} of MPI_COMM_WORLD)", comm.name.empty() ? "" : '"' + comm.name + "\", ",
-                     ranks_text(comm.world_ranks));
+                     circoll::ranks_text(comm.world_ranks));
 }
 
 std::string mismatch_text(const DescribedComm& comm, std::uint64_t number, std::span<const DescribedCall> calls) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "circoll/types.hpp"
+#include "facts/rank_list.hpp"
 
 namespace circoll::interpose {
 
@@ -38,8 +39,6 @@ struct DescribedComm {
   std::vector<Rank> world_ranks;  ///< of its ranks in MPI_COMM_WORLD
 };
 
-/// "rank 1", "ranks 0, 2-5": ascending numbers.
-[[nodiscard]] std::string ranks_text(std::span<const Rank> ranks);
 /// "1 byte", "400 bytes".
 [[nodiscard]] std::string bytes_text(Count bytes);
 /// "MPI_COMM_WORLD", "a communicator ("rows", ranks 0, 2 of MPI_COMM_WORLD)".

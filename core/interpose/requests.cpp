@@ -6,10 +6,23 @@
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
 #include "interpose/serve.hpp"
+#include "interpose/state.hpp"
+
+namespace {
+
+using circoll::interpose::Recorder;
+
+Recorder* known_recorder() {
+  const auto* const state = circoll::interpose::State::known();
+  return state == nullptr ? nullptr : state->recorder();
+}
+
+}  // namespace
 
 extern "C" {
 
 CIRCOLL_EXPORT int MPI_Start(MPI_Request* request) {
+  if (Recorder* const recorder = known_recorder()) recorder->started(*request);
   int error = MPI_SUCCESS;
   return circoll::interpose::start_ours(*request, &error) ? error : CIRCOLL_NEXT(Start)(request);
 }
@@ -22,6 +35,7 @@ CIRCOLL_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
 }
 
 CIRCOLL_EXPORT int MPI_Request_free(MPI_Request* request) {
+  if (Recorder* const recorder = known_recorder()) recorder->freed(*request);
   int error = MPI_SUCCESS;
   return circoll::mpi::free_persistent(request, &error) ? error : CIRCOLL_NEXT(Request_free)(request);
 }

@@ -70,17 +70,21 @@ void record(State& state, const AnyCall& call, Mode mode, const mpi::CallResult&
 
 /// A nonblocking or persistent operation that Progress has brought to its end.
 void record_ended(const mpi::Ended& ended) noexcept {
-  State::known()->record({.collective = ended.collective,
-                          .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
-                          .ranks = ended.size,
-                          .served = ended.outcome.served(),
-                          .reason = ended.outcome.reason,
-                          .bytes = ended.outcome.bytes,
-                          .begin_s = ended.begin_s,
-                          .end_s = PMPI_Wtime(),
-                          .inside_s = ended.inside_s,
-                          .own_s = ended.inside_s,
-                          .thread = ended.thread});
+  State& state = *State::known();
+  if (Recorder* const recorder = state.recorder(); recorder != nullptr)
+    recorder->ended(ended.token, ended.persistent, ended.outcome.served(), ended.outcome.error);
+  if (!state.recording()) return;
+  state.record({.collective = ended.collective,
+                .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
+                .ranks = ended.size,
+                .served = ended.outcome.served(),
+                .reason = ended.outcome.reason,
+                .bytes = ended.outcome.bytes,
+                .begin_s = ended.begin_s,
+                .end_s = PMPI_Wtime(),
+                .inside_s = ended.inside_s,
+                .own_s = ended.inside_s,
+                .thread = ended.thread});
 }
 
 /// True once a sum has been announced that is left to the MPI library in spite of CIRCOLL_SUM.
@@ -118,17 +122,26 @@ int serve_entry_point(const AnyCall& call, Mode mode, const void* caller, Perfor
   try {
     State* const state = State::get();
     if (state == nullptr) return native();
+    RecordedCall recorded(state->recorder(), call, mode);
     mpi::CommState* const comm = mode == Mode::blocking ? mpi::CommState::last_used(call.comm) : nullptr;
-    if (mode == Mode::blocking && is_left_alone(*state, call, comm)) return native();
+    if (mode == Mode::blocking && is_left_alone(*state, call, comm)) {
+      error = native();
+      recorded.end(mode, nullptr, error);
+      return error;
+    }
     if (mode == Mode::blocking && call.comm == MPI_COMM_WORLD) state->agree_once();
     if (Serving* const wrapper = Serving::first(); wrapper != nullptr) [[unlikely]] {
-      if (const int refused = wrapper->admit(call, mode, caller); refused != MPI_SUCCESS) return refused;
+      if (const int refused = wrapper->admit(call, mode, caller); refused != MPI_SUCCESS) {
+        recorded.end(mode, nullptr, refused);
+        return refused;
+      }
     }
     const double begin = state->recording() ? PMPI_Wtime() : 0;
     const mpi::InternedChoice& choice = choice_of(*state, call);
     const std::string_view reason = left_because(*state, call, mode);
     const mpi::CallResult outcome =
-        reason.empty() ? perform(*state, choice, comm) : mpi::native_outcome(native(), reason);
+        reason.empty() ? perform(*state, choice, comm, recorded.sequence()) : mpi::native_outcome(native(), reason);
+    recorded.end(mode, outcome.served(), outcome.error);
     if constexpr (std::is_same_v<AnyCall, mpi::Call>) {
       if (choice.sums != prepare::Sums::plain && outcome.served() == nullptr) [[unlikely]]
         say_left_native(call, outcome, choice.sums);
@@ -153,17 +166,24 @@ const mpi::InternedChoice& chosen(const mpi::Call& call, const mpi::InternedChoi
   return wrapper == nullptr ? choice : wrapper->choose(call, choice);
 }
 
+/// Tells the recorder of a persistent request that a call has made.
+mpi::CallResult kept(const State& state, mpi::CallResult outcome, const MPI_Request* request, std::uint64_t recorded) {
+  if (recorded != 0 && outcome.error == MPI_SUCCESS)
+    state.recorder()->made(*request, recorded, outcome.served() != nullptr);
+  return outcome;
+}
+
 }  // namespace
 
-mpi::Observer observer(const State& state) {
-  if (!state.recording()) return {};
-  return {.on_ended = record_ended, .thread = thread_number()};
+mpi::Observer observer(const State& state, std::uint64_t recorded) {
+  if (!state.recording() && recorded == 0) return {};
+  return {.on_ended = record_ended, .thread = thread_number(), .token = recorded};
 }
 
 int serve(const mpi::Call& call, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::blocking, caller,
-      [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* comm) {
+      [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* comm, std::uint64_t /*recorded*/) {
         if (Serving* const wrapper = Serving::first(); wrapper != nullptr) [[unlikely]] {
           return wrapper->perform(call, choice, state.recording());
         }
@@ -175,8 +195,8 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
 int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::nonblocking, caller,
-      [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
-        return mpi::start(call, chosen(call, choice), request, observer(state));
+      [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
+        return mpi::start(call, chosen(call, choice), request, observer(state, recorded));
       },
       [&] { return mpi::start_native(call, request); });
 }
@@ -184,8 +204,9 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
 int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::persistent, caller,
-      [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
-        return mpi::init(call, chosen(call, choice), info, request, observer(state));
+      [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
+        return kept(state, mpi::init(call, chosen(call, choice), info, request, observer(state, recorded)), request,
+                    recorded);
       },
       [&] { return mpi::init_native(call, info, request); });
 }
@@ -193,7 +214,7 @@ int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void*
 int serve(const mpi::NeighborCall& call, const mpi::NeighborNative& native, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::blocking, caller,
-      [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
+      [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t /*recorded*/) {
         return mpi::perform(call, choice, native, state.recording());
       },
       [&] { return native({}); });
@@ -203,8 +224,8 @@ int start(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_
           const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::nonblocking, caller,
-      [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
-        return mpi::start(call, choice, native, request, observer(state));
+      [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
+        return mpi::start(call, choice, native, request, observer(state, recorded));
       },
       [&] { return native({}); });
 }
@@ -213,8 +234,8 @@ int init(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_R
          const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::persistent, caller,
-      [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
-        return mpi::init(call, choice, native, request, observer(state));
+      [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
+        return kept(state, mpi::init(call, choice, native, request, observer(state, recorded)), request, recorded);
       },
       [&] { return native({}); });
 }

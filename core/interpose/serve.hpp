@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdint>
+
 #include "exec/mpi/call/call.hpp"
 
 #define CIRCOLL_EXPORT __attribute__((visibility("default")))
@@ -19,8 +21,9 @@ namespace circoll::interpose {
 
 class State;
 
-/// The observer of operations behind requests, which hears nothing if nobody wants events.
-[[nodiscard]] mpi::Observer observer(const State& state);
+/// The observer of operations behind requests, which hears nothing if nobody wants events. `recorded`: the number of
+/// the call in the record, or 0.
+[[nodiscard]] mpi::Observer observer(const State& state, std::uint64_t recorded = 0);
 
 /// Serves a call as the environment says. An error goes through the communicator's error handler, unless the native
 /// collective has done that. Returns the MPI error code; throws nothing. `caller` is the entry point's return address.

@@ -20,6 +20,7 @@
 
 namespace {
 
+using circoll::interpose::Recorder;
 using circoll::interpose::Serving;
 using circoll::interpose::State;
 using circoll::interpose::stop_if_wrong;
@@ -72,11 +73,16 @@ CIRCOLL_EXPORT int MPI_Finalize() {
     circoll::interpose::end_sessions_if(0);
     return CIRCOLL_NEXT(Finalize)();
   }
+  State* const state = State::known();
+  Recorder* const recorder = state == nullptr ? nullptr : state->recorder();
+  if (recorder != nullptr) recorder->finalizing();
   Serving* const wrapper = Serving::first();
   if (wrapper != nullptr) wrapper->finish(CIRCOLL_CALLER);
-  if (State* const state = State::known()) state->progress().stop();
+  if (state != nullptr) state->progress().stop();
   constexpr auto finalize = [] { return CIRCOLL_NEXT(Finalize)(); };
-  return wrapper == nullptr ? finalize() : wrapper->finalize(finalize);
+  const int error = wrapper == nullptr ? finalize() : wrapper->finalize(finalize);
+  if (recorder != nullptr) recorder->finalized();
+  return error;
 }
 
 }  // extern "C"

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <system_error>
 
 #include "circoll/error.hpp"
@@ -13,6 +15,7 @@
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "facts/environment.hpp"
+#include "facts/hash.hpp"
 #include "facts/text.hpp"
 #include "interpose/census.hpp"
 #include "interpose/launch.hpp"
@@ -94,6 +97,7 @@ void State::begin() noexcept {
     mpi::SharedNetwork network = use_network();
     use_profile();
     wrap_calls();
+    begin_record();
     mpi::keep(network);
     network_ = network.origin;
     program_begins();
@@ -442,6 +446,23 @@ void State::record(const Event& event) noexcept {
   } catch (...) {
     return;  // the call has succeeded
   }
+}
+
+void State::begin_record() {
+  const std::string directory = Recorder::directory_setting();
+  if (directory.empty() || !alike_ || mpi::base_is_made()) return;
+  MPI_Comm world = mpi::base_world();
+  // The time of rank 0, made unlikely to be that of another job.
+  const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  std::uint64_t job =
+      world_rank_ == 0 ? std::max<std::uint64_t>(mixed_bits(now + static_cast<unsigned>(getpid())), 1) : 0;
+  if (!reduce_apart(&job, 1, MPI_UINT64_T, MPI_MAX, world)) return;
+  std::string why_not;
+  recorder_ = Recorder::make(directory, job, &why_not);
+  constexpr int none = std::numeric_limits<int>::max();
+  int first = recorder_ == nullptr ? world_rank_ : none;
+  if (!reduce_apart(&first, 1, MPI_INT, MPI_MIN, world) || first != world_rank_) return;
+  print("CIRCOLL_RECORD: nothing is recorded on rank " + std::to_string(first) + ": " + why_not);
 }
 
 void State::register_report() {

@@ -22,6 +22,7 @@
 #include "interpose/event.hpp"
 #include "interpose/ledger.hpp"
 #include "interpose/progress.hpp"
+#include "interpose/recorder.hpp"
 #include "interpose/serving.hpp"
 #include "interpose/trace.hpp"
 
@@ -93,6 +94,8 @@ class State {
   void program_begins();
   /// True if anybody wants events. If not, none should be made.
   [[nodiscard]] bool recording() const { return recording_.load(std::memory_order_relaxed); }
+  /// The recorder of CIRCOLL_RECORD; nullptr: nothing is recorded.
+  [[nodiscard]] Recorder* recorder() const { return recorder_.get(); }
   /// True if this process is to say why there is no report or trace, if it ends now. One was wanted, and not written.
   [[nodiscard]] bool speaks_of_reports() const;
   /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one. An event for
@@ -138,6 +141,8 @@ class State {
   const Policy& keep(std::unique_ptr<const Policy> policy);
   void warn(const std::string& text) const;
   void register_report();
+  /// Begins the record of CIRCOLL_RECORD, if all ranks want one. Collective.
+  void begin_record();
   void report();
   void write_report(MPI_Comm comm, const Ledger& ledger, double program_s, std::optional<ReportSection> section) const;
   void write_trace(MPI_Comm comm, const Trace& trace) const;
@@ -177,6 +182,7 @@ class State {
   std::unique_ptr<Trace> trace_;        ///< nullptr: none is wanted
   ClockReading clock_;                  ///< in MPI_Init, if there is a trace
   double program_began_s_ = 0;          ///< when MPI_Init ended, or the first call came that we know of
+  std::unique_ptr<Recorder> recorder_;  ///< set before the program's first call
 };
 
 }  // namespace circoll::interpose

@@ -46,6 +46,7 @@ void add_explain(CLI::App& app, Context& context);
 void add_explore(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_guidelines(CLI::App& app, Context& context);
+void add_hang(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
 void add_lint(CLI::App& app, Context& context);

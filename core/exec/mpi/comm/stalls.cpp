@@ -9,6 +9,7 @@
 
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/comm/long_waits.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "facts/environment.hpp"
@@ -42,6 +43,11 @@ const MadeCalls* calls_on(std::int64_t tag, std::unique_lock<std::recursive_mute
 }
 
 }  // namespace
+
+std::atomic<NoteWait>& long_waits() {
+  static std::atomic<NoteWait> function{nullptr};
+  return function;
+}
 
 Stalls& stalls() {
   static auto* const instance = new Stalls;

@@ -67,7 +67,7 @@ class Channel {
   /// Asks whether the peers of messages that are under way still exist. Sets an error if one does not. Seldom called.
   virtual void look_for_peers() {}
   /// Adds the peers of messages that are under way. Seldom called. Allocates.
-  virtual void add_awaited(std::vector<Rank>& /*peers*/) const {}
+  virtual void add_awaited(std::vector<StepIndex>& /*steps*/) const {}
 };
 
 }  // namespace circoll::mpi

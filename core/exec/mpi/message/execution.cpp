@@ -7,6 +7,7 @@
 #include <new>
 
 #include "exec/mpi/comm/communicator.hpp"
+#include "exec/mpi/comm/long_waits.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "exec/mpi/message/combine.hpp"
 
@@ -31,6 +32,8 @@ constexpr InOrderPath::LookLimits alone_patience{.now = 16, .in_all = 64, .block
 /// Polls after which a rank asks MPI whether the communicator is revoked or a process has failed: some ten
 /// microseconds.
 constexpr std::uint64_t polls_before_asking = 256;
+/// Polls after which a wait is noted: some milliseconds where ranks take turns.
+constexpr std::uint64_t polls_before_noting = 4096;
 /// Polls after which a rank looks for ranks that have ended: a second or less.
 constexpr std::uint64_t polls_before_looking = std::uint64_t{1} << 20U;
 
@@ -166,6 +169,7 @@ void Execution::wait_a_little(std::uint64_t idle) {
   const Pace& pace = node_peers == nullptr || node_peers->crowded() ? crowded : alone;
   if (idle >= pace.yield && idle % pace.again == 0) sched_yield();
   if (idle % Stall::polls == 0) look_for_stall();
+  if (idle % polls_before_noting == 0) note_wait();
   if (node_peers == nullptr) return;
   // Only calls of MPI serve what other ranks want of this rank, such as one-sided accesses, and our nonblocking
   // operations. The probe never finds a message, because no rank sends itself one here.
@@ -182,11 +186,36 @@ void Execution::look_for_stall() {
   if (binding_->route.stalls_on == nullptr || binding_->call_number == 0 || !stalls().watches()) return;
   const auto awaited = [this] {
     std::vector<Rank> peers;
-    mpi_.add_awaited(peers);
-    for (const auto& channel : others_) channel->add_awaited(peers);
+    for (const StepIndex step : awaited_steps()) peers.push_back(plan_->steps[step].peer);
     return peers;
   };
   if (const int rc = stall_.look(*binding_, idle_ == Stall::polls, awaited); rc != MPI_SUCCESS) error_ = rc;
+}
+
+std::vector<StepIndex> Execution::awaited_steps() const {
+  std::vector<StepIndex> steps;
+  mpi_.add_awaited(steps);
+  for (const auto& channel : others_) channel->add_awaited(steps);
+  return steps;
+}
+
+void Execution::note_wait() const noexcept {
+  const NoteWait note = long_waits().load(std::memory_order_relaxed);
+  if (note == nullptr) return;
+  try {
+    // Messages that are received say more than those that nobody takes.
+    std::vector<StepIndex> steps = awaited_steps();
+    std::ranges::stable_partition(steps, [this](StepIndex step) { return plan_->steps[step].kind != StepKind::send; });
+    if (steps.empty()) return;
+    std::vector<Rank> peers;
+    for (const StepIndex step : steps) {
+      const Rank peer = plan_->steps[step].peer;
+      if (std::ranges::find(peers, peer) == peers.end()) peers.push_back(peer);
+    }
+    note(peers, plan_->steps[steps.front()].tag + 1);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 void Execution::collect(std::span<const StepIndex> ended) {

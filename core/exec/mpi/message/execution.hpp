@@ -97,6 +97,10 @@ class Execution {
   void wait_a_little(std::uint64_t idle);
   /// There has been no news for a multiple of Stall::polls polls. May end the execution with an error.
   void look_for_stall();
+  /// The steps whose messages are under way.
+  [[nodiscard]] std::vector<StepIndex> awaited_steps() const;
+  /// Notes for whom this rank waits (comm/long_waits.hpp).
+  void note_wait() const noexcept;
   void collect(std::span<const StepIndex> ended);
   /// Asked at every step and every poll, so that most executions compare two numbers.
   [[nodiscard]] bool failed() const {

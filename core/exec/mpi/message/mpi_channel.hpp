@@ -75,8 +75,8 @@ class MpiChannel final : public Channel {
   [[nodiscard]] int truncation() const override { return truncation_; }
   void abandon() noexcept override { give_up(nullptr, nullptr); }
   void halt(Halt& halt, const IsDead& is_dead) override { give_up(&halt, &is_dead); }
-  void add_awaited(std::vector<Rank>& peers) const override {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(active_); ++i) peers.push_back(plan_->steps[steps_[i]].peer);
+  void add_awaited(std::vector<StepIndex>& steps) const override {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(active_); ++i) steps.push_back(steps_[i]);
   }
   /// After an error: the messages that were given up and are not complete. MPI may still use the memory of the
   /// execution for them. Allocates.

@@ -35,8 +35,8 @@ class NodeChannel final : public Channel {
   void abandon() noexcept override;
   void halt(Halt& halt, const IsDead& is_dead) override;
   void look_for_peers() override;
-  void add_awaited(std::vector<Rank>& peers) const override {
-    for (std::size_t i = 0; i < active_; ++i) peers.push_back(plan_->steps[transfers_[i]->step].peer);
+  void add_awaited(std::vector<StepIndex>& steps) const override {
+    for (std::size_t i = 0; i < active_; ++i) steps.push_back(transfers_[i]->step);
   }
 
  private:

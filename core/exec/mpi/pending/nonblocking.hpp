@@ -17,11 +17,13 @@ struct Ended {
   double begin_s = 0;   ///< MPI_Wtime of the call or of MPI_Start
   double inside_s = 0;  ///< spent in it
   bool persistent = false;
-  int thread = -1;  ///< of the caller, as the caller has said
+  int thread = -1;          ///< of the caller, as the caller has said
+  std::uint64_t token = 0;  ///< likewise
 };
 struct Observer {
   void (*on_ended)(const Ended&) noexcept = nullptr;  ///< nullptr: nobody
   int thread = -1;                                    ///< for Ended::thread
+  std::uint64_t token = 0;                            ///< for Ended::token
 };
 
 /// Why a persistent call is native where there are no tags for it.

@@ -25,6 +25,7 @@ void PendingWork::notify_observer() noexcept {
   ended_.outcome.error = operation().error();
   ended_.size = state_.size();
   ended_.thread = observer_.thread;
+  ended_.token = observer_.token;
   observer_.on_ended(ended_);
   ended_.outcome.by.reset();
 }
