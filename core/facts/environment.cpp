@@ -71,6 +71,9 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_TRACE", "FILE", "no trace",
                         "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome. FILE "
                         "may have %h, %p, %j and %n, as in CIRCOLL_REPORT."},
+    EnvironmentVariable{"CIRCOLL_BITS_RECORD", "DIRECTORY", "no record",
+                        "Drop-in: each rank writes hashes of what it gives to each blocking collective and of what it "
+                        "gets, for circoll bits-compare."},
     EnvironmentVariable{"CIRCOLL_MATCH", "0 | 1", "0",
                         "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
     EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0", "Drop-in: the name of CIRCOLL_MATCH in 0.2, with a warning."},

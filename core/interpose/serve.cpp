@@ -70,17 +70,20 @@ void record(State& state, const AnyCall& call, Mode mode, const mpi::CallResult&
 
 /// A nonblocking or persistent operation that Progress has brought to its end.
 void record_ended(const mpi::Ended& ended) noexcept {
-  State::known()->record({.collective = ended.collective,
-                          .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
-                          .ranks = ended.size,
-                          .served = ended.outcome.served(),
-                          .reason = ended.outcome.reason,
-                          .bytes = ended.outcome.bytes,
-                          .begin_s = ended.begin_s,
-                          .end_s = PMPI_Wtime(),
-                          .inside_s = ended.inside_s,
-                          .own_s = ended.inside_s,
-                          .thread = ended.thread});
+  Serving* const wrapper = Serving::first();
+  if (ended.ticket != 0 && wrapper != nullptr) wrapper->ended(ended);
+  if (State* const state = State::known(); state != nullptr)
+    state->record({.collective = ended.collective,
+                   .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
+                   .ranks = ended.size,
+                   .served = ended.outcome.served(),
+                   .reason = ended.outcome.reason,
+                   .bytes = ended.outcome.bytes,
+                   .begin_s = ended.begin_s,
+                   .end_s = PMPI_Wtime(),
+                   .inside_s = ended.inside_s,
+                   .own_s = ended.inside_s,
+                   .thread = ended.thread});
 }
 
 /// True once a sum has been announced that is left to the MPI library in spite of CIRCOLL_SUM.
@@ -176,7 +179,13 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
   return serve_entry_point(
       call, Mode::nonblocking, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
-        return mpi::start(call, chosen(call, choice), request, observer(state));
+        mpi::Observer watching = observer(state);
+        Serving* const wrapper = Serving::first();
+        if (wrapper != nullptr) watching.ticket = wrapper->ticket();
+        if (watching.ticket != 0) watching.on_ended = record_ended;
+        mpi::CallResult outcome = mpi::start(call, chosen(call, choice), request, watching);
+        if (watching.ticket != 0 && outcome.served() == nullptr) wrapper->ended({.ticket = watching.ticket});
+        return outcome;
       },
       [&] { return mpi::start_native(call, request); });
 }

@@ -134,7 +134,7 @@ Nearest nearest(std::span<const std::uint64_t> words, int digits, int min_expone
   return {.significand = significand, .exponent = lowest + lowest_exponent};
 }
 
-/// What a sum is, before it is rounded.
+/// The kind of a sum before it is rounded.
 enum class Value { nan, infinity, zero, number };
 
 struct Sign {

@@ -230,7 +230,7 @@ class ExactShortSums : public testing::Test {};
 using ShortFloats = testing::Types<Float16, BFloat16>;
 TYPED_TEST_SUITE(ExactShortSums, ShortFloats);
 
-/// What a pattern means, by the definition of the format.
+/// The value of a pattern, by the definition of the format.
 template <typename Short>
 double meaning(unsigned bits) {
   const unsigned magnitude = bits & 0x7FFFU, fraction = magnitude % (1U << (Short::digits - 1));

@@ -1,7 +1,7 @@
 // Exact sums of floating-point numbers: fixed-point numbers so wide that no sum of float or double is ever rounded.
 //
 //   circoll::ExactSum sum;
-//   sum.add(numbers);                       // std::span<const double>, <const float>, <const Float16>, <const BFloat16>
+//   sum.add(numbers);                       // a span of double, float, Float16 or BFloat16
 //   sum.add_products(a, b);                 // exact products, for dot products
 //   const double rounded = sum.to_double();  // rounded once
 //
@@ -16,8 +16,8 @@
 
 namespace circoll {
 
-/// A floating-point number of 16 bits, as IEEE 754 defines such formats: a sign, `ExponentBits` of exponent, and a
-/// significand of `Digits` digits, of which the first is not stored. An array of them is an array of their bits.
+/// A floating-point number of 16 bits, as IEEE 754 defines such formats. It has a sign, `ExponentBits` of exponent, and
+/// a significand of `Digits` digits, of which the first is not stored. An array of them is an array of their bits.
 template <int Digits, int ExponentBits>
 class ShortFloat {
  public:

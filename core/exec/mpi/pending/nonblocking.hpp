@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "exec/mpi/serve/perform.hpp"
 #include "facts/called_collective.hpp"
 
@@ -17,11 +19,14 @@ struct Ended {
   double begin_s = 0;   ///< MPI_Wtime of the call or of MPI_Start
   double inside_s = 0;  ///< spent in it
   bool persistent = false;
-  int thread = -1;  ///< of the caller, as the caller has said
+  int thread = -1;             ///< of the caller, as the caller has said
+  std::uint64_t ticket = 0;    ///< likewise
+  const Call* call = nullptr;  ///< what was called, during the notification; nullptr: a collective among neighbours
 };
 struct Observer {
   void (*on_ended)(const Ended&) noexcept = nullptr;  ///< nullptr: nobody
   int thread = -1;                                    ///< for Ended::thread
+  std::uint64_t ticket = 0;                           ///< for Ended::ticket
 };
 
 /// Why a persistent call is native where there are no tags for it.
