@@ -36,7 +36,9 @@ def check_floats(work):
     expect("MPI_Allreduce (sum of float64) changes bits, from call 7 on the first communicator of ranks 0 to" in found["verdict"],
            "the verdict names the first call that does", found["verdict"])
     changing = {kind["collective"] for kind in found["kinds"] if kind["changed"]}
-    expect(changing == {"allreduce", "reduce", "scan", "reduce_scatter_block"}, "all sums of floats change bits", found["kinds"])
+    # On three ranks the algorithms of a scan have the same bits.
+    summing = {"allreduce", "reduce", "reduce_scatter_block"} | ({"scan"} if int(np) > 3 else set())
+    expect(changing == summing, "all sums of floats change bits", found["kinds"])
     expect(all(kind["type"] == "float64" and kind["op"] == "sum" for kind in found["kinds"] if kind["changed"]),
            "nothing else does", found["kinds"])
     runs = {one["name"]: one for one in found["runs"]}
@@ -47,7 +49,7 @@ def check_floats(work):
            "the bcast of such a sum has another contribution, and is not to blame", runs)
     expect(found["unseen"] == 0, "all calls are recorded, nonblocking ones too", found["unseen"])
     text = run(work / "floats/run-1", work / "floats/run-2", work / "floats/run-4", code=1).stdout
-    expect(text.startswith("Verdict: MPI_Allreduce (sum of float64) changes bits") and f"bits+0x" in text
+    expect(text.startswith("Verdict: MPI_Allreduce (sum of float64) changes bits") and f"{pathlib.Path(program).name}+0x" in text
            and "Next: CIRCOLL_SUM=exact" in text, "records are compared again, and places are named", text)
 
 

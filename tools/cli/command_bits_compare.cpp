@@ -161,13 +161,18 @@ void add_bits_compare(CLI::App& app, Context& context) {
       ->add_option("--runs", options->only,
                    "Only these of the usual runs: auto, again, native, linear, ring, tree, two-nodes. All others are "
                    "compared with the first one")
-      ->delimiter(',');
-  command->add_option("--with", options->with,
-                      "One more run with these variables, as in 'CIRCOLL_ALLREDUCE=bine CIRCOLL_CORES=8'; may be given "
-                      "several times");
-  command->add_option("--placed", options->placed,
-                      "One more run that this command starts, as in 'mpirun --map-by node -np {np}'; may be given "
-                      "several times");
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("--with", options->with,
+                   "One more run with these variables, as in 'CIRCOLL_ALLREDUCE=bine CIRCOLL_CORES=8'; may be given "
+                   "several times")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--placed", options->placed,
+                   "One more run that this command starts, as in 'mpirun --map-by node -np {np}'; may be given "
+                   "several times")
+      ->allow_extra_args(false);
   command->add_option("--launcher", options->run.launcher,
                       "Starts the ranks in place of the mpirun on PATH; {np} stands for their number");
   command->add_flag("--oversubscribe", options->run.oversubscribe, "Run more ranks than there are processors");

@@ -136,7 +136,6 @@ class Reader {
  private:
   struct OpenComm {
     CommBits* bits = nullptr;
-    std::size_t size = 0;
     std::set<std::size_t> numbers{};  ///< of the calls so far
   };
 
@@ -158,7 +157,7 @@ class Reader {
     const auto size = line.number<std::size_t>(10, 1);
     if (size > static_cast<std::size_t>(run_.ranks)) line.fail("the communicator has more ranks than the run");
     bits.ranks = line.rest();
-    comms_.push_back({.bits = &bits, .size = size});
+    comms_.push_back({.bits = &bits});
   }
 
   void read_call(Line& line) {
@@ -186,7 +185,6 @@ class Reader {
     if (number > most_calls_) line.fail("the number of the call is too large");
     if (on.bits->calls.size() < number) on.bits->calls.resize(number);
     CallBitsOfRanks& ranks = on.bits->calls[number - 1];
-    if (ranks.empty()) ranks.reserve(on.size);
     ranks.push_back(call);
   }
 
@@ -310,7 +308,10 @@ std::string joined(const std::set<std::string>& texts) {
   return all;
 }
 
-std::string calls_text(std::int64_t calls) { return fmt::format("{} {}", calls, calls == 1 ? "call" : "calls"); }
+std::string count_text(std::int64_t number, std::string_view what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+std::string calls_text(std::int64_t calls) { return count_text(calls, "call"); }
 
 bool can_be_exact(const BitsKindName& name) {
   return name.op == "sum" && (name.type.starts_with("float") || name.type.starts_with("complex")) &&
@@ -328,8 +329,8 @@ std::string verdict(const BitsComparison& all) {
   if (all.differs_by_itself()) {
     return "no recorded collective changes bits, but the program's own numbers differ from run to run";
   }
-  return fmt::format("no collective changes bits: {} on {} ranks are the same in {} runs", calls_text(all.calls),
-                     all.ranks, all.runs.size() + 1);
+  return fmt::format("no collective changes bits: {} on {}, {}", calls_text(all.calls), count_text(all.ranks, "rank"),
+                     count_text(static_cast<std::int64_t>(all.runs.size()) + 1, "run"));
 }
 
 nlohmann::ordered_json json_of(const BitsPlace& place) {
