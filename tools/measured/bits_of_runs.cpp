@@ -409,15 +409,21 @@ std::string bits_text(const BitsComparison& all) {
   }
   text += "\nCalls by kind:\n";
   bool exact_helps = false;
+  std::map<std::string, BitsOfKind> unchanged;  // whatever their places
   for (const BitsOfKind& kind : all.kinds) {
-    text += fmt::format("  {}: {} by {}", function_of(kind.name), calls_text(kind.calls), joined(kind.served_by));
     if (kind.changed == 0) {
-      text += ", unchanged\n";
+      BitsOfKind& alike = unchanged[function_of(kind.name)];
+      alike.calls += kind.calls;
+      alike.served_by.insert(kind.served_by.begin(), kind.served_by.end());
       continue;
     }
     exact_helps = exact_helps || can_be_exact(kind.name);
-    text += fmt::format("\n    called at {}\n    {} changed bits, first {}\n    by {}\n", kind.name.place,
+    text += fmt::format("  {}: {} by {}\n    called at {}\n    {} changed bits, first {}\n    by {}\n",
+                        function_of(kind.name), calls_text(kind.calls), joined(kind.served_by), kind.name.place,
                         calls_text(kind.changed), place_text(kind.first, all.ranks), joined(kind.changed_by));
+  }
+  for (const auto& [function, kind] : unchanged) {
+    text += fmt::format("  {}: {} by {}, unchanged\n", function, calls_text(kind.calls), joined(kind.served_by));
   }
   if (all.unseen > 0) {
     text += fmt::format(
