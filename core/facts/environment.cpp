@@ -77,6 +77,9 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_HANG_AFTER", "SECONDS (60, 60s)", "nothing is watched",
                         "Drop-in, with CIRCOLL_RECORD: where a blocking collective lasts that long, a rank of each "
                         "node prints once what circoll hang says."},
+    EnvironmentVariable{"CIRCOLL_BITS_RECORD", "DIRECTORY", "no record",
+                        "Drop-in: each rank writes hashes of what it gives to each blocking collective and of what it "
+                        "gets, for circoll bits-compare."},
     EnvironmentVariable{"CIRCOLL_MATCH", "0 | 1", "0",
                         "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
     EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0", "Drop-in: the name of CIRCOLL_MATCH in 0.2, with a warning."},

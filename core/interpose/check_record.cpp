@@ -39,16 +39,6 @@ bool lies_in_mpi(const void* return_address) {
   return file.starts_with("libmpi");
 }
 
-/// "main+0x1f (./program+0x1139)": symbol, if it is a dynamic one, and file with the offsets of the call.
-std::string place_text(const void* return_address) {
-  const void* const call = call_before(return_address);
-  Dl_info found{};
-  if (dladdr(call, &found) == 0 || found.dli_fname == nullptr) return fmt::format("{}", call);
-  std::string in_file = fmt::format("{}+{:#x}", found.dli_fname, distance(found.dli_fbase, call));
-  if (found.dli_sname == nullptr) return in_file;
-  return fmt::format("{}+{:#x} ({})", found.dli_sname, distance(found.dli_saddr, call), in_file);
-}
-
 /// Blocks that one message names.
 constexpr std::size_t most_blocks = 16;
 
@@ -77,6 +67,15 @@ std::string upper(std::string_view text) {
 Count bytes_of(Count count, MPI_Datatype type) { return count * mpi::describe(type).size_bytes; }
 
 }  // namespace
+
+std::string place_text(const void* return_address) {
+  const void* const call = call_before(return_address);
+  Dl_info found{};
+  if (dladdr(call, &found) == 0 || found.dli_fname == nullptr) return fmt::format("{}", call);
+  std::string in_file = fmt::format("{}+{:#x}", found.dli_fname, distance(found.dli_fbase, call));
+  if (found.dli_sname == nullptr) return in_file;
+  return fmt::format("{}+{:#x} ({})", found.dli_sname, distance(found.dli_saddr, call), in_file);
+}
 
 const void* Callers::outside_mpi(const void* return_address) {
   bool known = false, inside = false;

@@ -31,6 +31,9 @@ class Callers {
   std::unordered_map<const void*, bool> in_mpi_;  ///< of the return addresses seen so far
 };
 
+/// "main+0x1f (./program+0x1139)": symbol, if it is a dynamic one, and file with the offsets of the call.
+[[nodiscard]] std::string place_text(const void* return_address);
+
 /// Needs nothing of the program after it is made: handles in it are MPI's own.
 class CheckRecord {
  public:

@@ -70,21 +70,24 @@ void record(State& state, const AnyCall& call, Mode mode, const mpi::CallResult&
 
 /// A nonblocking or persistent operation that Progress has brought to its end.
 void record_ended(const mpi::Ended& ended) noexcept {
-  State& state = *State::known();
-  if (Recorder* const recorder = state.recorder(); recorder != nullptr)
-    recorder->ended(ended.token, ended.persistent, ended.outcome.served(), ended.outcome.error);
-  if (!state.recording()) return;
-  state.record({.collective = ended.collective,
-                .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
-                .ranks = ended.size,
-                .served = ended.outcome.served(),
-                .reason = ended.outcome.reason,
-                .bytes = ended.outcome.bytes,
-                .begin_s = ended.begin_s,
-                .end_s = PMPI_Wtime(),
-                .inside_s = ended.inside_s,
-                .own_s = ended.inside_s,
-                .thread = ended.thread});
+  Serving* const wrapper = Serving::first();
+  if (ended.ticket != 0 && wrapper != nullptr) wrapper->ended(ended);
+  State* const state = State::known();
+  if (state == nullptr) return;
+  if (Recorder* const recorder = state->recorder(); recorder != nullptr)
+    recorder->ended(ended.recorded, ended.persistent, ended.outcome.served(), ended.outcome.error);
+  if (!state->recording()) return;
+  state->record({.collective = ended.collective,
+                 .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
+                 .ranks = ended.size,
+                 .served = ended.outcome.served(),
+                 .reason = ended.outcome.reason,
+                 .bytes = ended.outcome.bytes,
+                 .begin_s = ended.begin_s,
+                 .end_s = PMPI_Wtime(),
+                 .inside_s = ended.inside_s,
+                 .own_s = ended.inside_s,
+                 .thread = ended.thread});
 }
 
 /// True once a sum has been announced that is left to the MPI library in spite of CIRCOLL_SUM.
@@ -177,7 +180,7 @@ mpi::CallResult kept(const State& state, mpi::CallResult outcome, const MPI_Requ
 
 mpi::Observer observer(const State& state, std::uint64_t recorded) {
   if (!state.recording() && recorded == 0) return {};
-  return {.on_ended = record_ended, .thread = thread_number(), .token = recorded};
+  return {.on_ended = record_ended, .thread = thread_number(), .recorded = recorded};
 }
 
 int serve(const mpi::Call& call, const void* caller) noexcept {
@@ -196,7 +199,13 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
   return serve_entry_point(
       call, Mode::nonblocking, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
-        return mpi::start(call, chosen(call, choice), request, observer(state, recorded));
+        mpi::Observer watching = observer(state, recorded);
+        Serving* const wrapper = Serving::first();
+        if (wrapper != nullptr) watching.ticket = wrapper->ticket();
+        if (watching.ticket != 0) watching.on_ended = record_ended;
+        mpi::CallResult outcome = mpi::start(call, chosen(call, choice), request, watching);
+        if (watching.ticket != 0 && outcome.served() == nullptr) wrapper->ended({.ticket = watching.ticket});
+        return outcome;
       },
       [&] { return mpi::start_native(call, request); });
 }

@@ -19,6 +19,10 @@
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/event.hpp"
 
+namespace circoll::mpi {
+struct Ended;
+}  // namespace circoll::mpi
+
 namespace circoll::interpose {
 
 /// A wrapper. A function that it does not define passes on to the next wrapper, and behind the last one to the
@@ -54,6 +58,13 @@ class Serving {
   /// The choice for a call that does not block.
   [[nodiscard]] virtual const mpi::InternedChoice& choose(const mpi::Call& call, const mpi::InternedChoice& choice) {
     return next_ == nullptr ? choice : next_->choose(call, choice);
+  }
+  /// The number by which ended() knows the nonblocking call that this thread makes. It is 0 if nobody asks for its end.
+  [[nodiscard]] virtual std::uint64_t ticket() { return next_ == nullptr ? 0 : next_->ticket(); }
+  /// A call with a ticket has ended, or is native and has begun: then it has no Ended::call. Called where the MPI
+  /// library's progress runs, by any thread.
+  virtual void ended(const mpi::Ended& ended) noexcept {
+    if (next_ != nullptr) next_->ended(ended);
   }
   /// Passes on what has arrived. Called from the MPI library's progress, by any thread.
   virtual void poll() noexcept {

@@ -20,6 +20,7 @@
 #include "interpose/census.hpp"
 #include "interpose/launch.hpp"
 #include "interpose/setup.hpp"
+#include "interpose/sum_policy.hpp"
 #include "schedule/registry.hpp"
 #include "select/machine.hpp"
 
@@ -229,6 +230,12 @@ prepare::Sums State::read_sums() const {
   using prepare::Sums;
   const std::string value = environment("CIRCOLL_SUM").value_or("plain");
   if (value == "plain") return Sums::plain;
+  if (value.starts_with("like:")) {
+    warn("CIRCOLL_SUM: '" + value +
+         "' cannot be had, because the contributions of a run on other ranks are not known here; for the bits of "
+         "another algorithm or of other nodes name them by CIRCOLL_ALLREDUCE and CIRCOLL_CORES; plain is used");
+    return Sums::plain;
+  }
   if (value != "exact" && value != "ordered") {
     warn("CIRCOLL_SUM: '" + value + "' is none of plain, exact and ordered; plain is used");
     return Sums::plain;
@@ -243,7 +250,11 @@ prepare::Sums State::read_sums() const {
 void State::choose_sums() {
   sum_choices_ = {};
   if (sums_ == prepare::Sums::plain) return;
-  const Policy& policy = keep(make_policy("auto", options_));
+  SumPolicy::Policies of_calls{};
+  for (const Collective collective : all_collectives) {
+    of_calls[static_cast<std::size_t>(collective)] = choice(collective).policy;
+  }
+  const Policy& policy = keep(std::make_unique<SumPolicy>(of_calls, keep(make_policy("auto", options_))));
   for (const Collective collective : all_collectives) {
     if (!is_reducing(collective)) continue;
     sum_choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, policy, sums_);
@@ -356,6 +367,7 @@ void State::use_profile() {
     profile_ += ", with rules for " + shared.program;
   }
   replace_automatic(select::make_profile_policy(shared.text, shared.file, options_, shared.program));
+  choose_sums();
 }
 
 mpi::SharedNetwork State::use_network() {
@@ -365,8 +377,8 @@ mpi::SharedNetwork State::use_network() {
   if (!shared.complaint.empty()) warn(shared.complaint);
   if (shared.numbers) {
     options_.machine = with_network(std::move(options_.machine), *shared.numbers, "measured network");
-    choose_sums();
     if (serves_by_auto()) replace_automatic(make_policy("auto", options_));
+    choose_sums();
   }
   return shared;
 }

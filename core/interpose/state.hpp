@@ -124,8 +124,8 @@ class State {
   void read_choices();
   /// The sums that CIRCOLL_SUM asks for.
   [[nodiscard]] prepare::Sums read_sums() const;
-  /// Has the model choose the algorithms of these sums by the machine as it is known now. No sum goes native for its
-  /// speed, and the policy is one of its own, so that nothing is learned about it.
+  /// Chooses the algorithms of these sums, by the choices of other calls and the machine as they are known now. No sum
+  /// goes native for its speed, and the policy is one of its own, so that nothing is learned about it.
   void choose_sums();
   /// Calls of a collective on a communicator before one is served.
   [[nodiscard]] int read_serve_after() const;

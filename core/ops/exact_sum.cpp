@@ -116,29 +116,72 @@ bool any_below(std::span<const std::uint64_t> words, int position) {
                                                   [](std::uint64_t one) { return one != 0; });
 }
 
-template <typename Float>
-Float rounded(std::array<std::uint64_t, ExactSum::word_count> words, std::uint64_t marks) {
-  const ops::DefaultFloats settings;
-  constexpr std::uint64_t both = plus_infinity | minus_infinity;
-  if ((marks & nan) != 0 || (marks & both) == both) return std::numeric_limits<Float>::quiet_NaN();
-  if ((marks & both) != 0) {
-    return (marks & plus_infinity) != 0 ? std::numeric_limits<Float>::infinity()
-                                        : -std::numeric_limits<Float>::infinity();
-  }
-  const bool negative = make_positive(words);
-  int top = ExactSum::word_count - 1;
-  while (top >= 0 && words[static_cast<std::size_t>(top)] == 0) --top;
-  if (top < 0) return (marks & minus_zero) != 0 ? -Float{0} : Float{0};
-  const int highest = 64 * top + 63 - std::countl_zero(words[static_cast<std::size_t>(top)]);
+/// The nearest number of a format with so many digits: significand * 2^exponent.
+struct Nearest {
+  std::uint64_t significand = 0;
+  int exponent = 0;
+};
 
-  constexpr int digits = std::numeric_limits<Float>::digits;
-  constexpr int least = std::numeric_limits<Float>::min_exponent - digits - lowest_exponent;
-  const int lowest = std::max(highest - digits + 1, least);
+/// Of a magnitude, which is not 0.
+Nearest nearest(std::span<const std::uint64_t> words, int digits, int min_exponent) {
+  int top = static_cast<int>(words.size()) - 1;
+  while (words[static_cast<std::size_t>(top)] == 0) --top;
+  const int highest = 64 * top + 63 - std::countl_zero(words[static_cast<std::size_t>(top)]);
+  const int lowest = std::max(highest - digits + 1, min_exponent - digits - lowest_exponent);
   std::uint64_t significand = highest < lowest ? 0 : bits_from(words, lowest);
   const bool half = (bits_from(words, lowest - 1) & 1U) != 0;
   if (half && ((significand & 1U) != 0 || any_below(words, lowest - 1))) ++significand;
-  const Float result = std::ldexp(static_cast<Float>(significand), lowest + lowest_exponent);
-  return negative ? -result : result;
+  return {.significand = significand, .exponent = lowest + lowest_exponent};
+}
+
+/// The kind of a sum before it is rounded.
+enum class Value { nan, infinity, zero, number };
+
+struct Sign {
+  Value value;
+  bool negative;
+};
+
+/// Makes the words of a number its magnitude.
+Sign sign_of(std::span<std::uint64_t> words, std::uint64_t marks) {
+  constexpr std::uint64_t both = plus_infinity | minus_infinity;
+  if ((marks & nan) != 0 || (marks & both) == both) return {Value::nan, false};
+  if ((marks & both) != 0) return {Value::infinity, (marks & minus_infinity) != 0};
+  const bool negative = make_positive(words);
+  const bool zero = std::all_of(words.begin(), words.end(), [](std::uint64_t word) { return word == 0; });
+  return zero ? Sign{Value::zero, (marks & minus_zero) != 0} : Sign{Value::number, negative};
+}
+
+template <typename Float>
+Float rounded(std::array<std::uint64_t, ExactSum::word_count> words, std::uint64_t marks) {
+  const ops::DefaultFloats settings;
+  using Limits = std::numeric_limits<Float>;
+  const Sign sign = sign_of(words, marks);
+  Float result = 0;
+  if (sign.value == Value::nan) return Limits::quiet_NaN();
+  if (sign.value == Value::infinity) result = Limits::infinity();
+  if (sign.value == Value::number) {
+    const Nearest found = nearest(words, Limits::digits, Limits::min_exponent);
+    result = std::ldexp(static_cast<Float>(found.significand), found.exponent);
+  }
+  return sign.negative ? -result : result;
+}
+
+/// The same for a format of 16 bits.
+template <typename Short>
+Short rounded_short(std::array<std::uint64_t, ExactSum::word_count> words, std::uint64_t marks) {
+  const Sign sign = sign_of(words, marks);
+  if (sign.value == Value::nan) return Short::from_bits(Short::nan_bits);
+  unsigned bits = sign.value == Value::infinity ? Short::infinity_bits : 0U;
+  if (sign.value == Value::number) {
+    const Nearest found = nearest(words, Short::digits, Short::min_exponent);
+    // The stored exponent is that of the last digit, counted from the least one. The first digit of a normal number
+    // adds 1 to it, and a significand that was rounded up to 2^digits adds 2.
+    const int exponent = found.exponent - (Short::min_exponent - Short::digits);
+    const auto whole = static_cast<std::uint64_t>(exponent) << static_cast<unsigned>(Short::digits - 1);
+    bits = static_cast<unsigned>(std::min<std::uint64_t>(whole + found.significand, Short::infinity_bits));
+  }
+  return Short::from_bits(static_cast<std::uint16_t>(bits | (sign.negative ? 0x8000U : 0U)));
 }
 
 }  // namespace
@@ -258,8 +301,81 @@ ExactSum& ExactSum::operator+=(const ExactSum& other) {
   return *this;
 }
 
+namespace {
+
+/// Numbers as double, a part at a time.
+template <typename Short, typename Take>
+void each_part(std::span<const Short> numbers, Take&& take) {
+  std::array<double, 1024> wide;
+  for (std::size_t done = 0; done < numbers.size(); done += wide.size()) {
+    const std::size_t now = std::min(wide.size(), numbers.size() - done);
+    for (std::size_t i = 0; i < now; ++i) wide[i] = static_cast<double>(numbers[done + i]);
+    take(std::span<double>(wide).first(now), done);
+  }
+}
+
+/// Products of 22 digits or less, which a double holds with every exponent that they may have.
+template <typename Short>
+void add_short_products(ExactSum& sum, std::span<const Short> left, std::span<const Short> right) {
+  require(left.size() == right.size(), "a dot product needs as many numbers on both sides");
+  const ops::DefaultFloats settings;
+  each_part(left, [&](std::span<double> products, std::size_t done) {
+    for (std::size_t i = 0; i < products.size(); ++i) products[i] *= static_cast<double>(right[done + i]);
+    sum.add(std::span<const double>(products));
+  });
+}
+
+}  // namespace
+
+void ExactSum::add(std::span<const Float16> numbers) {
+  each_part(numbers, [&](std::span<double> wide, std::size_t) { add(std::span<const double>(wide)); });
+}
+void ExactSum::add(std::span<const BFloat16> numbers) {
+  each_part(numbers, [&](std::span<double> wide, std::size_t) { add(std::span<const double>(wide)); });
+}
+void ExactSum::add_products(std::span<const Float16> left, std::span<const Float16> right) {
+  add_short_products(*this, left, right);
+}
+void ExactSum::add_products(std::span<const BFloat16> left, std::span<const BFloat16> right) {
+  add_short_products(*this, left, right);
+}
+
 double ExactSum::to_double() const { return rounded<double>(words_, marks_); }
 float ExactSum::to_float() const { return rounded<float>(words_, marks_); }
+Float16 ExactSum::to_float16() const { return rounded_short<Float16>(words_, marks_); }
+BFloat16 ExactSum::to_bfloat16() const { return rounded_short<BFloat16>(words_, marks_); }
+
+template <int Digits, int ExponentBits>
+ShortFloat<Digits, ExponentBits>::ShortFloat(double number) {
+  ExactSum sum;
+  sum.add(number);
+  if constexpr (Digits == Float16::digits) {
+    *this = sum.to_float16();
+  } else {
+    *this = sum.to_bfloat16();
+  }
+}
+
+template <int Digits, int ExponentBits>
+ShortFloat<Digits, ExponentBits>::operator double() const {
+  constexpr auto fraction_digits = static_cast<unsigned>(Digits - 1);
+  constexpr std::uint64_t hidden = std::uint64_t{1} << fraction_digits;
+  const std::uint64_t magnitude = bits_ & 0x7FFFU;
+  const std::uint64_t sign = static_cast<std::uint64_t>(bits_ & 0x8000U) << 48U;
+  constexpr std::uint64_t quiet_nan = 0x7FF8000000000000U, infinity = 0x7FF0000000000000U;
+  if (magnitude >= infinity_bits) return std::bit_cast<double>(magnitude > infinity_bits ? quiet_nan : sign | infinity);
+  const std::uint64_t exponent = magnitude >> fraction_digits;
+  if (exponent == 0) {
+    const double size =
+        static_cast<double>(magnitude) * std::bit_cast<double>(std::uint64_t{1023 + min_exponent - Digits} << 52U);
+    return sign == 0 ? size : -size;
+  }
+  const std::uint64_t wide = exponent + (1023 - (max_exponent - 1));
+  return std::bit_cast<double>(sign | wide << 52U | (magnitude & (hidden - 1)) << (52U - fraction_digits));
+}
+
+template class ShortFloat<11, 5>;
+template class ShortFloat<8, 8>;
 
 ExactSum::Window ExactSum::window() const {
   const std::uint64_t sign = (words_.back() & sign_bit) != 0 ? ~std::uint64_t{0} : 0;

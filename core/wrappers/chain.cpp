@@ -34,6 +34,11 @@ std::unique_ptr<Serving> wrap(const Wish& wish) {
   if (wish.learns == Learns::always)
     wish.warn("nothing is learned: the drop-in was built without this wrapper (CMake option CIRCOLL_WRAPPERS)");
 #endif
+#ifdef CIRCOLL_HAS_BITS
+  chain = wrap_in_bits_record(wish, std::move(chain));
+#else
+  warn_without(wish, "CIRCOLL_BITS_RECORD", environment("CIRCOLL_BITS_RECORD").has_value());
+#endif
   // The first: a call that no two ranks make alike must not be begun.
 #ifdef CIRCOLL_HAS_CHECK
   chain = wrap_in_check(wish, std::move(chain));

@@ -11,6 +11,7 @@ namespace circoll::interpose {
 /// The value of CIRCOLL_MATCH, or of CIRCOLL_CHECK, which is its name in 0.2; "0" if both are unset.
 [[nodiscard]] std::string match_setting();
 
+[[nodiscard]] std::unique_ptr<Serving> wrap_in_bits_record(const Wish& wish, std::unique_ptr<Serving> next);
 [[nodiscard]] std::unique_ptr<Serving> wrap_in_check(const Wish& wish, std::unique_ptr<Serving> next);
 [[nodiscard]] std::unique_ptr<Serving> wrap_in_learning(const Wish& wish, std::unique_ptr<Serving> next);
 [[nodiscard]] std::unique_ptr<Serving> wrap_in_survival(const Wish& wish, std::unique_ptr<Serving> next);

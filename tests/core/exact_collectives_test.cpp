@@ -115,6 +115,29 @@ TEST(ExactCollectives, SumsDoNotDependOnTheNumberOfRanks) {
   }
 }
 
+TEST(ExactCollectives, SumNumbersOf16Bits) {
+  std::mt19937_64 random(9);
+  std::vector<Float16> halves;
+  std::vector<BFloat16> brains;
+  ExactSum half, brain, dot;
+  for (int i = 0; i < 1000; ++i) {
+    halves.push_back(Float16::from_bits(static_cast<std::uint16_t>(random() & 0xBFFFU)));
+    brains.push_back(BFloat16::from_bits(static_cast<std::uint16_t>(random() & 0xBFFFU)));
+    half.add(static_cast<double>(halves.back()));
+    brain.add(static_cast<double>(brains.back()));
+    dot.add_product(static_cast<double>(halves.back()), static_cast<double>(halves.back()));
+  }
+  for (const Rank p : {1, 3, 8}) {
+    local::World world(p);
+    world.run([&](local::Comm& comm) {
+      EXPECT_EQ(exact_sum(part_of(halves, comm.rank(), p), comm), half.to_float16());
+      EXPECT_EQ(exact_sum(part_of(brains, comm.rank(), p), comm), brain.to_bfloat16());
+      const auto mine = part_of(halves, comm.rank(), p);
+      EXPECT_EQ(exact_dot(mine, mine, comm), dot.to_float16());
+    });
+  }
+}
+
 TEST(ExactCollectives, ManySumsTravelInTheWordsThatTheyNeed) {
   for (const std::size_t count : {1U, 29U, 30U, 100U}) {
     for (const bool wide : {false, true}) {

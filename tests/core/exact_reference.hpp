@@ -156,6 +156,27 @@ Float nearest(const BigNumber& exact) {
   return exact.negative() ? -result : result;
 }
 
+/// The same for a format of 16 bits, by looking for the greatest number that is not above. Numbers of one sign are in
+/// the order of their bits.
+template <typename Short>
+Short nearest_short(const BigNumber& exact) {
+  const BigNumber size = exact.magnitude();
+  const auto value = [](unsigned bits) {
+    return bits == Short::infinity_bits
+               ? BigNumber::power(Short::max_exponent)
+               : BigNumber(static_cast<double>(Short::from_bits(static_cast<std::uint16_t>(bits))));
+  };
+  unsigned below = 0, above = Short::infinity_bits;
+  while (above - below > 1) {
+    const unsigned between = (below + above) / 2;
+    (compare(value(between), size) <= 0 ? below : above) = between;
+  }
+  const int closer = compare(size - value(below), value(above) - size);
+  const bool beyond = compare(size, value(above)) >= 0;
+  const unsigned bits = !beyond && (closer < 0 || (closer == 0 && below % 2 == 0)) ? below : above;
+  return Short::from_bits(static_cast<std::uint16_t>(bits | (exact.negative() ? 0x8000U : 0U)));
+}
+
 /// The sum of IEEE 754 that is rounded once.
 template <typename Float>
 Float sum_of(const std::vector<Float>& numbers) {

@@ -225,6 +225,108 @@ TEST(ExactSum, PacksIntoItsWindow) {
   }
 }
 
+template <typename Short>
+class ExactShortSums : public testing::Test {};
+using ShortFloats = testing::Types<Float16, BFloat16>;
+TYPED_TEST_SUITE(ExactShortSums, ShortFloats);
+
+/// The value of a pattern, by the definition of the format.
+template <typename Short>
+double meaning(unsigned bits) {
+  const unsigned magnitude = bits & 0x7FFFU, fraction = magnitude % (1U << (Short::digits - 1));
+  const int exponent = static_cast<int>(magnitude >> (Short::digits - 1));
+  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
+  if (magnitude == Short::infinity_bits) return sign * std::numeric_limits<double>::infinity();
+  const double hidden = exponent == 0 ? 0 : 1U << (Short::digits - 1);
+  return sign * std::ldexp(hidden + fraction, std::max(exponent, 1) - 1 + Short::min_exponent - Short::digits);
+}
+
+TYPED_TEST(ExactShortSums, HaveEveryNumberOfTheirFormat) {
+  using Short = TypeParam;
+  for (unsigned bits = 0; bits < 1U << 16U; ++bits) {
+    const Short number = Short::from_bits(static_cast<std::uint16_t>(bits));
+    const auto value = static_cast<double>(number);
+    if ((bits & 0x7FFFU) > Short::infinity_bits) {
+      ASSERT_TRUE(std::isnan(value)) << bits;
+      ASSERT_EQ(Short(value).bits(), Short::nan_bits) << bits;
+      continue;
+    }
+    ASSERT_TRUE(same(value, meaning<Short>(bits))) << bits;
+    ASSERT_TRUE(same(static_cast<double>(static_cast<float>(number)), value)) << bits;
+    ASSERT_EQ(Short(value), number) << bits;
+    if ((bits & 0x7FFFU) + 1 >= Short::infinity_bits) continue;
+    // Between this number and the next one: the middle goes to the even one, and the least beside it decides.
+    const Short next = Short::from_bits(static_cast<std::uint16_t>(bits + 1));
+    const double middle = (value + static_cast<double>(next)) / 2;
+    ASSERT_EQ(Short(middle), bits % 2 == 0 ? number : next) << bits;
+    ASSERT_EQ(Short(std::nextafter(middle, value)), number) << bits;
+    ASSERT_EQ(Short(std::nextafter(middle, 2 * middle)), next) << bits;
+  }
+}
+
+TYPED_TEST(ExactShortSums, AreThoseOfIntegersInEveryOrder) {
+  using Short = TypeParam;
+  std::mt19937_64 random(8);
+  for (std::size_t c = 0; c < cases(); ++c) {
+    const std::size_t count = c % 50 == 0 ? 40 + random() % 3000 : 1 + random() % 40;
+    std::vector<Short> numbers, others;
+    BigNumber exact, products;
+    const unsigned few_bits = random() % 2 == 0 ? 0xFFFFU : 0x87FFU;  // all exponents, or small ones
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::vector<Short>* const to : {&numbers, &others}) {
+        auto bits = static_cast<std::uint16_t>(random() & few_bits);
+        if ((bits & 0x7FFFU) >= Short::infinity_bits) bits = static_cast<std::uint16_t>(Short::infinity_bits - 1);
+        to->push_back(Short::from_bits(bits));
+      }
+      if (i % 3 == 2) numbers[i] = Short::from_bits(static_cast<std::uint16_t>(numbers[i - 2].bits() ^ 0x8000U));
+      exact = exact + BigNumber(static_cast<double>(numbers[i]));
+    }
+    ExactSum sum, dot;
+    sum.add(std::span<const Short>(numbers));
+    dot.add_products(std::span<const Short>(numbers), std::span<const Short>(others));
+    if (!exact.is_zero()) {
+      const Short found = [&] {
+        if constexpr (std::is_same_v<Short, Float16>) {
+          return sum.to_float16();
+        } else {
+          return sum.to_bfloat16();
+        }
+      }();
+      ASSERT_EQ(found.bits(), exact_reference::nearest_short<Short>(exact).bits()) << "case " << c;
+    }
+    ExactSum singly, single_products;
+    for (std::size_t i = count; i-- > 0;) {
+      singly.add(static_cast<double>(numbers[i]));
+      single_products.add_product(static_cast<double>(numbers[i]), static_cast<double>(others[i]));
+    }
+    ASSERT_EQ(sum, singly) << "case " << c;
+    ASSERT_EQ(dot, single_products) << "case " << c;
+  }
+}
+
+TEST(ExactShortSums, HaveTheValuesOfOneRounding) {
+  constexpr Float16 max = Float16::from_bits(0x7BFF), minus_zero = Float16::from_bits(0x8000);
+  const auto sum = [](const std::vector<Float16>& numbers) {
+    ExactSum exact;
+    exact.add(std::span<const Float16>(numbers));
+    return exact.to_float16();
+  };
+  EXPECT_EQ(static_cast<double>(max), 65504);
+  EXPECT_EQ(sum({}), Float16());
+  EXPECT_EQ(sum({minus_zero, minus_zero}), minus_zero);
+  EXPECT_EQ(sum({minus_zero, Float16()}), Float16());
+  EXPECT_EQ(sum({max, max, Float16(-65504)}), max);
+  EXPECT_EQ(sum({max, Float16(16)}).bits(), Float16::infinity_bits);
+  EXPECT_EQ(sum({max, Float16(16), Float16(-0x1p-24)}), max);
+  EXPECT_EQ(sum({Float16(std::numeric_limits<double>::infinity()), Float16(-INFINITY)}).bits(), Float16::nan_bits);
+  EXPECT_EQ(sum({Float16(1), Float16(0x1p-11)}), Float16(1));
+  EXPECT_EQ(sum({Float16(1), Float16(0x1p-11), Float16(0x1p-24)}), Float16(1 + 0x1p-10));
+  // A float in between would round twice: 1 + 2^-11 + 2^-40 lies above the middle.
+  EXPECT_EQ(Float16(1 + 0x1p-11 + 0x1p-40), Float16(1 + 0x1p-10));
+  EXPECT_EQ(BFloat16(0x1p128).bits(), BFloat16::infinity_bits);
+  EXPECT_EQ(static_cast<double>(BFloat16(3.140625)), 3.140625);
+}
+
 /// The processor's settings for floating-point numbers, as programs change them.
 #if defined(__x86_64__)
 using Settings = unsigned;

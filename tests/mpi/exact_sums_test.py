@@ -46,6 +46,16 @@ with tempfile.TemporaryDirectory() as work:
     check(work, "ordered", CIRCOLL_NODE="off")
     check(work, "exact", CIRCOLL_POLICY="native", CIRCOLL_ALLREDUCE="native", CIRCOLL_SCAN="linear", CIRCOLL_NODE="off")
     if int(np) > 2:
+        # Stages have the algorithms that the user has chosen for calls of their collectives.
+        rules = pathlib.Path(work) / "rules.json"
+        rules.write_text(json.dumps({"circoll_rules": 1, "allgather": [{"otherwise": "bruck"}], "alltoall": [{"otherwise": "linear"}],
+                                     "gather": [{"otherwise": "linear"}]}))
+        _, _, served = run(work, "exact", CIRCOLL_SUM="exact", CIRCOLL_POLICY=f"file:{rules}")
+        expect({"allgather/bruck", "alltoall/linear", "gather/linear"} <= served and
+               all(one.startswith("alltoallv/") or one in ("allgather/bruck", "alltoall/linear", "gather/linear") for one in served),
+               "stages follow rules", served)
+        _, _, served = run(work, "exact", CIRCOLL_SUM="exact", CIRCOLL_ALLGATHER="ring")
+        expect({one for one in served if one.startswith("allgather/")} == {"allgather/ring"}, "stages follow a variable", served)
         done, _, _ = run(work, "exact")
         expect("sums are wrong" in done.stdout, "plain sums are others", done.stdout, done.stderr)
         done, _, _ = run(work, "exact", CIRCOLL_SUM="exact", CIRCOLL_PROGRESS="off")
@@ -60,6 +70,10 @@ with tempfile.TemporaryDirectory() as work:
         expect(any(name.startswith("allreduce allgather/") for name in names), "the trace names the collective that serves", names)
     done, _, _ = run(work, "exact", CIRCOLL_SUM="some")
     expect("'some' is none of plain, exact and ordered" in done.stderr, "a wrong value is refused", done.stderr)
+    for like in ("like:4", "like:ring", "like:"):
+        done, _, _ = run(work, "exact", CIRCOLL_SUM=like)
+        expect(done.stderr.count(f"CIRCOLL_SUM: '{like}' cannot be had, because the contributions of a run on other ranks") == 1,
+               "sums like those of another run are refused once, with the reason", done.stderr)
     done, _, _ = run(work, "exact", CIRCOLL_SUM="exact", CIRCOLL_FAULTS="report")
     expect("sums are plain while CIRCOLL_FAULTS is on" in done.stderr, "nothing is exact while failures are survived", done.stderr)
 end()

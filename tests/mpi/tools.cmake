@@ -14,6 +14,14 @@ function(tools_tests)
   # Programs without and with Circoll, and tuning of the calls in a report: in shards, and by scripts.
   mpi_test(compare_${name} 300 SERIAL COMMAND python3 ${here}/compare_test.py ${name} 3 ${cli}
            $<TARGET_FILE:circoll_bench_${name}> ${yield} $<TARGET_FILE:counted_calls_${name}>)
+  # The collectives of a program whose bits depend on the algorithm.
+  mpi_program(bits)
+  set(np 4)
+  if(name STREQUAL mpich)
+    set(np 3)
+  endif()
+  mpi_test(bits_compare_${name} 600 COMMAND python3 ${here}/bits_compare_test.py ${name} ${np} ${cli} ${yield}
+           $<TARGET_FILE:bits_${name}>)
   mpi_test(slurm_${name} 300 SERIAL SKIPS COMMAND python3 ${here}/slurm_test.py ${name} ${cli}
            $<TARGET_FILE:circoll_bench_${name}> ${yield} $<TARGET_FILE:counted_calls_${name}>)
 

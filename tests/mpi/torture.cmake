@@ -55,4 +55,9 @@ function(torture_tests)
   torture_test(checked_np3 3 "${preload_dropin};CIRCOLL_MATCH=1" 5 --seed 51)
   torture_test(checked_threads 3 "${preload_dropin};CIRCOLL_MATCH=1" 5 --seed 53 --threads multiple)
   torture_test(checked_delayed 5 "${preload_delay};CIRCOLL_MATCH=1" 5 --seed 55)
+
+  # The drop-in records the bits of all calls, which may have any arguments.
+  set(recorded CIRCOLL_BITS_RECORD=${CMAKE_CURRENT_BINARY_DIR}/recorded_${name})
+  torture_test(recorded_np5 5 "${preload_dropin};${recorded}" 5 --seed 57)
+  torture_test(recorded_threads 3 "${preload_dropin};${recorded}_threads;CIRCOLL_MATCH=1" 5 --seed 58 --threads multiple)
 endfunction()

@@ -439,5 +439,29 @@ TEST(CliFiles, AreWrittenForOtherTools) {
   EXPECT_EQ(dot.out.rfind("digraph \"bcast/binomial, p = 4\" {", 0), 0U) << dot.out;
 }
 
+TEST(CliFiles, RecordsOfBitsAreCompared) {
+  namespace fs = std::filesystem;
+  const std::string work = testing::TempDir() + "circoll_files_bits";
+  const auto write = [&](const std::string& name, const std::string& result) {
+    fs::create_directories(work + "/" + name);
+    std::ofstream(work + "/" + name + "/rank-0.bits")
+        << "circoll_bits 1 rank 0 of 1\ncomm 0 1.0 1 0\nsite 0 main\n"
+        << "call 0 1 0 allreduce float64 sum 8 -1 a " << result << " ring\nend 1 unseen 0\n";
+  };
+  write("one", "b");
+  write("two", "b");
+  write("three", "c");
+  const std::string compare = "bits-compare " + work + "/one " + work + "/";
+  const CommandResult same = run(compare + "two");
+  EXPECT_EQ(same.exit_code, 0);
+  EXPECT_TRUE(contains(same.out, "Verdict: no collective changes bits: 1 call on 1 rank, 2 runs.")) << same.out;
+  const CommandResult other = run(compare + "three --json");
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_EQ(json::parse(other.out).at("kinds").at(0).at("changed"), 1);
+  const CommandResult none = run(compare + "nothing 2>&1");
+  EXPECT_EQ(none.exit_code, 2);
+  fs::remove_all(work);
+}
+
 }  // namespace
 }  // namespace circoll

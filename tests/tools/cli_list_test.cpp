@@ -120,7 +120,7 @@ TEST(CliWords, ThoseNotKnownAreSuggested) {
     EXPECT_TRUE(contains(outcome.out, message)) << arguments << "\n" << outcome.out;
     EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1) << outcome.out;
   };
-  expect_misuse("lst", "'lst' is no command (did you mean list?); known are bench, calibrate, ");
+  expect_misuse("lst", "'lst' is no command (did you mean list?); known are bench, bits-compare, calibrate, ");
   expect_misuse("verfiy --all", "did you mean verify?");
   expect_misuse("list --colective bcast", "'--colective' is no option of circoll list (did you mean --collective");
   expect_misuse("list allreduce bcast", "'bcast' is one argument too many for circoll list");

@@ -35,6 +35,7 @@ void add_commands(CLI::App& app, Context& context);
 /// Flags of circoll itself: help lists all commands, not only those of most users.
 inline constexpr std::string_view help_of_all_flags = "--help-all,--all";
 
+void add_bits_compare(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);

@@ -56,12 +56,15 @@ void add_exactly(std::span<ExactSum> sums, ExactSum::Window window, C&& comm, co
 /// Numbers that can be summed exactly.
 template <typename Numbers>
 concept ExactNumbers = Elements<Numbers> &&
-    (std::same_as<Element<Numbers>, double> || std::same_as<Element<Numbers>, float>);
+    (std::same_as<Element<Numbers>, double> || std::same_as<Element<Numbers>, float> ||
+     std::same_as<Element<Numbers>, Float16> || std::same_as<Element<Numbers>, BFloat16>);
 
 template <typename T>
 T rounded(const ExactSum& sum) {
   if constexpr (std::same_as<T, float>) return sum.to_float();
   if constexpr (std::same_as<T, double>) return sum.to_double();
+  if constexpr (std::same_as<T, Float16>) return sum.to_float16();
+  if constexpr (std::same_as<T, BFloat16>) return sum.to_bfloat16();
 }
 
 }  // namespace detail

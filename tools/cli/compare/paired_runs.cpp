@@ -110,11 +110,10 @@ std::string_view kind_of(const PairedRuns& options, bool with) {
 }
 
 /// Throws the error of a run that has failed. It has the cause and the remedy if they are known. Otherwise it has the
-/// last lines of the launcher and the ranks.
-[[noreturn]] void fail(const PairedRuns& options, bool native, const Ending& ending) {
+/// last lines of the launcher and the ranks. `which` is "the run with Circoll".
+[[noreturn]] void fail(const PairedRuns& options, const std::string& which, const Ending& ending) {
   constexpr std::size_t most_lines = 8;
-  const std::string begin = fmt::format("the run {} {} {}", native ? "without" : "with",
-                                        options.compares_profiles() ? "the rules" : "Circoll", how_ended(ending));
+  const std::string begin = which + " " + how_ended(ending);
   const std::string cause = cause_and_remedy(
       {.words = ending.err + ending.out, .ranks = options.ranks, .slots = openmpi_slots(), .custom = options.launcher});
   if (!cause.empty()) throw Error(ErrorCode::unsupported, begin + ": " + cause);
@@ -137,23 +136,33 @@ void add_load(const std::string& report, const measured::Load& load) {
   replace_file(report, json.dump(1) + "\n");
 }
 
+/// One launch of the program under the drop-in. `words` begin with env, and have its variables.
+ChildProgram launch_of(const PairedRuns& options, const MpiLibrary* mpi, std::vector<std::string> words) {
+  const std::string self = fs::read_symlink("/proc/self/exe").string();
+  words.insert(words.end(), {self, "run"});
+  if (mpi != nullptr) words.insert(words.end(), {"--mpi", std::string(mpi->id)});
+  words.emplace_back("--");
+  words.insert(words.end(), options.program.begin(), options.program.end());
+  ChildProgram launch{.arguments = launched(options, mpi, words),
+                      .limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.run_limit_s * 1000))};
+  if (options.show_output) launch.on_line = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+  return launch;
+}
+
 ProgramReport run_once(const PairedRuns& options, const MpiLibrary* mpi, bool native, const std::string& report,
                        const std::string& trace = "") {
   std::error_code none;
   fs::remove(report, none);
-  std::vector<std::string> program = settings(options, native, report, trace);
-  const std::string self = fs::read_symlink("/proc/self/exe").string();
-  program.insert(program.end(), {self, "run"});
-  if (mpi != nullptr) program.insert(program.end(), {"--mpi", std::string(mpi->id)});
-  program.emplace_back("--");
-  program.insert(program.end(), options.program.begin(), options.program.end());
-  ChildProgram launch{.arguments = launched(options, mpi, program),
-                      .limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.run_limit_s * 1000))};
-  if (options.show_output) launch.on_line = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+  const ChildProgram launch = launch_of(options, mpi, settings(options, native, report, trace));
   const measured::LoadMeter meter;
   const Ending ending = run_program(launch);
   const std::optional<measured::Load> load = starts_children(options) ? meter.load() : std::nullopt;
-  if (!ending.good()) fail(options, native, ending);
+  if (!ending.good()) {
+    fail(options,
+         fmt::format("the run {} {}", native ? "without" : "with",
+                     options.compares_profiles() ? "the rules" : "Circoll"),
+         ending);
+  }
   if (!fs::exists(report)) {
     throw Error(ErrorCode::unsupported,
                 fmt::format("the run has written no report to {}; does the program call MPI_Init and MPI_Finalize, and "
@@ -180,6 +189,13 @@ bool may_start_ranks(const std::string& command) {
   const std::optional<long> rank = launched_rank();
   if (rank && *rank == 0) misuse(fmt::format("{} starts the ranks itself: leave mpirun out, and give --np N", command));
   return !rank;
+}
+
+void run_recorded(const PairedRuns& options, const std::string& name, const std::vector<std::string>& variables) {
+  std::vector<std::string> words{"env"};
+  words.insert(words.end(), variables.begin(), variables.end());
+  const Ending ending = run_program(launch_of(options, mpi_of(options), std::move(words)));
+  if (!ending.good()) fail(options, fmt::format("the run {}", name), ending);
 }
 
 std::string new_report_directory(const std::vector<std::string>& program) {

@@ -40,6 +40,10 @@ struct RunReports {
 /// CIRCOLL_POLICY=native. Throws Error if a run fails or reports nothing.
 [[nodiscard]] RunReports run_in_turns(const PairedRuns& options);
 
+/// Starts the program once under the drop-in, with words for env(1): "-u", "NAME" and "NAME=VALUE". Throws Error with
+/// `name` if the run fails.
+void run_recorded(const PairedRuns& options, const std::string& name, const std::vector<std::string>& variables);
+
 /// True if this process may start ranks, because no launcher has started it as a rank. Otherwise the first rank throws
 /// Error, and on the other ranks the result is false: one message is enough. `command` is the command's name.
 [[nodiscard]] bool may_start_ranks(const std::string& command);

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "exec/mpi/serve/perform.hpp"
 #include "facts/called_collective.hpp"
 
@@ -17,13 +19,16 @@ struct Ended {
   double begin_s = 0;   ///< MPI_Wtime of the call or of MPI_Start
   double inside_s = 0;  ///< spent in it
   bool persistent = false;
-  int thread = -1;          ///< of the caller, as the caller has said
-  std::uint64_t token = 0;  ///< likewise
+  int thread = -1;             ///< of the caller, as the caller has said
+  std::uint64_t recorded = 0;  ///< likewise: the call's number in the record of this rank
+  std::uint64_t ticket = 0;    ///< likewise: a wrapper's name for the call
+  const Call* call = nullptr;  ///< what was called, during the notification; nullptr: a collective among neighbours
 };
 struct Observer {
   void (*on_ended)(const Ended&) noexcept = nullptr;  ///< nullptr: nobody
   int thread = -1;                                    ///< for Ended::thread
-  std::uint64_t token = 0;                            ///< for Ended::token
+  std::uint64_t recorded = 0;                         ///< for Ended::recorded
+  std::uint64_t ticket = 0;                           ///< for Ended::ticket
 };
 
 /// Why a persistent call is native where there are no tags for it.

@@ -25,7 +25,8 @@ void PendingWork::notify_observer() noexcept {
   ended_.outcome.error = operation().error();
   ended_.size = state_.size();
   ended_.thread = observer_.thread;
-  ended_.token = observer_.token;
+  ended_.recorded = observer_.recorded;
+  ended_.ticket = observer_.ticket;
   observer_.on_ended(ended_);
   ended_.outcome.by.reset();
 }
@@ -41,6 +42,7 @@ PendingCall::PendingCall(const Call& call, CommState& state, const Observer& obs
 
 void PendingCall::describe(Ended& ended) noexcept {
   ended.collective = asked_;
+  ended.call = &held_.call();
   ended.outcome =
       CallResult{.by = keep_served(operation_.plan()), .reason = operation_.plan()->why(), .bytes = operation_.bytes()};
 }
