@@ -546,13 +546,13 @@ void Recorder::freed(MPI_Request request) noexcept {
   requests_.erase(found);
 }
 
-void Recorder::ended(std::uint64_t token, bool persistent, const Selection* served, int error) noexcept {
-  std::uint64_t sequence = token;
+void Recorder::ended(std::uint64_t maker, bool persistent, const Selection* served, int error) noexcept {
+  std::uint64_t sequence = maker;
   if (persistent) {
     const std::scoped_lock lock(mutex_);
-    const auto handle = handles_.find(token);
+    const auto handle = handles_.find(maker);
     const auto request = handle == handles_.end() ? requests_.end() : requests_.find(handle->second);
-    if (request == requests_.end() || request->second.init != token) return;
+    if (request == requests_.end() || request->second.init != maker) return;
     sequence = request->second.start;
   }
   if (sequence != 0) end(sequence, served, error);

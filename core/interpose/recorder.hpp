@@ -57,8 +57,8 @@ class Recorder {
   void started(MPI_Request request) noexcept;
   /// A request is freed: its handle may become that of another one.
   void freed(MPI_Request request) noexcept;
-  /// The operation of a served request has ended. `token`: Observer::recorded, the number of the call that made it.
-  void ended(std::uint64_t token, bool persistent, const Selection* served, int error) noexcept;
+  /// The operation of a served request has ended. `maker`: the number of the call that made it (Observer::recorded).
+  void ended(std::uint64_t maker, bool persistent, const Selection* served, int error) noexcept;
 
   /// MPI_Finalize begins, and has returned.
   void finalizing() noexcept;

@@ -74,7 +74,7 @@ void record_ended(const mpi::Ended& ended) noexcept {
   if (ended.ticket != 0 && wrapper != nullptr) wrapper->ended(ended);
   State* const state = State::known();
   if (state == nullptr) return;
-  if (Recorder* const recorder = state->recorder(); recorder != nullptr)
+  if (Recorder* const recorder = state->recorder(); recorder != nullptr && ended.recorded != 0)
     recorder->ended(ended.recorded, ended.persistent, ended.outcome.served(), ended.outcome.error);
   if (!state->recording()) return;
   state->record({.collective = ended.collective,
