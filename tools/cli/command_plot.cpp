@@ -20,7 +20,8 @@ struct PlotOptions {
 
 void add_plot(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<PlotOptions>();
-  CLI::App* command = app.add_subcommand("plot", "Draw a chart of measurements, costs, rounds, failures or simulations");
+  CLI::App* command =
+      app.add_subcommand("plot", "Draw a chart of measurements, costs, rounds, failures or simulations");
   command
       ->add_option(
           "files", options->files,
