@@ -43,11 +43,12 @@ def verify_range(what: str | Algorithm, sizes: Iterable[int] = range(1, 65), all
 
 def costs(collective: str, p: int, most_bytes: int = 1 << 26, op: str = "sum", machine: Machine | None = None, root: int = 0) -> dict[str, Any]:
     """Predicted times of all algorithms over sizes, for plot.costs: the sizes of `circoll cost --sizes`, four for each doubling from 8 bytes on."""
-    sizes = []
+    sizes: list[int] = []
     while (size := round(8 * 2 ** (len(sizes) / 4))) < most_bytes:
         sizes.append(size)
     sizes.append(most_bytes)
-    times, fastest = {}, []
+    times: dict[str, list[float | None]] = {}
+    fastest = []
     for at, size in enumerate(sizes):
         ranked = [one for one in rank(collective, p, size, op=op, machine=machine, root=root) if not one.unmet_need]
         fastest.append(ranked[0].algorithm.name)  # of equal times the first one is what `auto` would take
