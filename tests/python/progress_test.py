@@ -5,11 +5,11 @@ import circoll
 import circoll.progress
 import pytest
 
-CALLS = {"verify": lambda progress: circoll.verify("allreduce/rabenseifner", p=1500, progress=progress),
-         "verify_range": lambda progress: circoll.verify_range("allreduce/rabenseifner", range(1, 60), progress=progress),
-         "simulate": lambda progress: circoll.simulate("allreduce/ring", p=1500, bytes=8, noise="exponential:1us", progress=progress),
-         "traffic": lambda progress: circoll.traffic("allreduce/ring", "torus:dims=1500", p=1500, bytes=8, placement="random:1", progress=progress),
-         "faults": lambda progress: circoll.faults("allreduce/ring", p=40, failed=[[0]] * 200, progress=progress)}
+CALLS = {"verify": lambda progress: circoll.verify("allreduce/rabenseifner", p=600, progress=progress),
+         "verify_range": lambda progress: circoll.verify_range("allreduce/rabenseifner", range(1, 20), progress=progress),
+         "simulate": lambda progress: circoll.simulate("allreduce/ring", p=200, bytes=8, noise="exponential:1us", progress=progress),
+         "traffic": lambda progress: circoll.traffic("allreduce/ring", "torus:dims=100", p=100, bytes=8, placement="random:1", progress=progress),
+         "faults": lambda progress: circoll.faults("allreduce/ring", p=20, failed=[[0]] * 100, progress=progress)}
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)

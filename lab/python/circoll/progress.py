@@ -19,7 +19,7 @@ class Line:
         if not self._shows or passed < 1:
             return
         left = f", {passed * (1 - part) / part:.0f} s left" if part > 0.02 else ""
-        self._stream.write(f"\r{self._name}: {100 * part:.0f} %{left}".ljust(60))
+        self._stream.write("\r" + f"{self._name}: {100 * part:.0f} %{left}".ljust(60))
         self._stream.flush()
         self._written = True
 
