@@ -2,20 +2,37 @@
 
 They run where the package for Python is built beside the tool and its Python has nbconvert. Elsewhere the pages have no results.
 """
+import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 
 FOLDER = "docs/lab/notebooks"
 PAGE = "docs/lab/python.md"  # the page below which they stand
 
 
-def _plain(path):
-    """Text and code of a notebook in Markdown."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    sources = [("".join(cell["source"]), cell["cell_type"] == "code") for cell in cells]
-    return "\n\n".join(f"```python\n{source}\n```" if is_code else source for source, is_code in sources) + "\n"
+def _shown(output, stem, number, folder):
+    """An output in Markdown. A picture is written into a folder."""
+    data = output.get("data", {})
+    if "image/png" in data:
+        name = f"{stem}-{number}.png"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(base64.b64decode(data["image/png"]))
+        return f"![{stem}, picture {number}]({name})"
+    text = output.get("text") or data.get("text/plain") or ""
+    return "```text\n" + "".join(text).rstrip("\n") + "\n```"
+
+
+def _page(path, stem, folder):
+    """A notebook in Markdown: its text, its code, and the outputs that it has."""
+    parts = []
+    for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
+        source = "".join(cell["source"])
+        parts.append(f"```python\n{source}\n```" if cell["cell_type"] == "code" else source)
+        parts += [_shown(output, stem, number, folder) for output in cell.get("outputs", [])]
+    return "\n\n".join(parts) + "\n"
 
 
 def _python_of(build):
@@ -31,28 +48,16 @@ def _python_of(build):
 def texts(root, build, source):
     """The pages by their names, and problems. Pictures are written beside them into `source`."""
     paths = sorted((root / FOLDER).glob("*.ipynb"))
-    python = _python_of(build)
-    if not python:
+    python, problems, ran = _python_of(build), [], source / FOLDER / "ran"
+    if python:
+        done = subprocess.run([python, "-m", "nbconvert", "--to", "notebook", "--execute", "--log-level", "ERROR", "--output-dir", ran, *paths],
+                              capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(build / "python"), "PYDEVD_DISABLE_FILE_VALIDATION": "1"})
+        if done.returncode != 0:
+            problems.append(f"a notebook fails: {done.stderr[-2000:]}")
+    else:
         print("skipped: notebooks do not run, for there is no package for Python in this build, or no nbconvert")
-        return {f"{FOLDER}/{path.stem}.md": _plain(path) for path in paths}, []
-    pages, problems = {}, []
-    (source / FOLDER).mkdir(parents=True, exist_ok=True)
-    done = subprocess.run([python, "-m", "nbconvert", "--to", "markdown", "--execute", "--log-level", "ERROR", "--output-dir", source / FOLDER, *paths],
-                          capture_output=True, text=True, check=False,
-                          env={**os.environ, "PYTHONPATH": str(build / "python"), "PYDEVD_DISABLE_FILE_VALIDATION": "1"})
-    if done.returncode != 0:
-        problems.append(f"a notebook fails: {done.stderr[-2000:]}")
-        return {f"{FOLDER}/{path.stem}.md": _plain(path) for path in paths}, problems
-    for path in paths:
-        text = (source / FOLDER / f"{path.stem}.md").read_text(encoding="utf-8")
-        # Output is indented code, which would be read as Python.
-        text = re.sub(r"\n((?:    [^\n]*\n|\n)+)", lambda found: _output(found[1]), text)
-        pages[f"{FOLDER}/{path.stem}.md"] = text
+    made = {path: ran / path.name if python and not problems else path for path in paths}
+    pages = {f"{FOLDER}/{path.stem}.md": _page(there, path.stem, source / FOLDER) for path, there in made.items()}
+    shutil.rmtree(ran, ignore_errors=True)
     return pages, problems
-
-
-def _output(indented):
-    lines = [line.removeprefix("    ") for line in indented.strip("\n").split("\n")]
-    if not any(line.strip() for line in lines):
-        return "\n" + indented
-    return "\n```text\n" + "\n".join(lines).strip("\n") + "\n```\n\n"

@@ -143,6 +143,7 @@ def test_a_gantt_chart_has_a_bar_for_each_step():
     bars = [bar for container in axis.containers for bar in container]
     assert len(bars) == len(run.steps)
     assert max(bar.get_x() + bar.get_width() for bar in bars) == pytest.approx(1e6 * run.time_s)
+    assert axis.get_ylim() == (7.5, -0.5)
     with pytest.raises(ValueError, match="512"):
         circoll.plot.gantt({"steps": [], "p": 513})
 
@@ -152,6 +153,8 @@ def test_traffic_has_bars_for_rounds_and_levels():
     times, volumes = circoll.plot.traffic(load).axes
     assert len(times.containers[0]) == 15 and len(volumes.containers[0]) == 3
     assert sum(bar.get_height() for bar in times.containers[0]) == pytest.approx(1e6 * load.time_s)
+    assert [tick.get_text() for tick in volumes.get_xticklabels()] == ["node", "group", "system"]
+    assert volumes.yaxis.get_major_formatter()(2048, 0) == "2 KiB"
 
 
 @pytest.mark.parametrize("words, text", [
