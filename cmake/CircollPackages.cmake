@@ -1,4 +1,9 @@
-# Debian packages, one for each component (cpack -G DEB): the tool, what belongs to each MPI, the library, the pages.
+# Debian packages, one for each component (cpack -G DEB): the tool, what belongs to each MPI, the library, the
+# pages, the package for Python.
+set(circoll_components tool dev doc ${circoll_built_mpis})
+if(TARGET circoll_python)
+  list(APPEND circoll_components python)
+endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME circoll)
 set(CPACK_PACKAGE_VENDOR "The Circoll authors")
@@ -9,7 +14,7 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL tool dev doc ${circoll_built_mpis})
+set(CPACK_COMPONENTS_ALL ${circoll_components})
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -48,6 +53,18 @@ if("mpich" IN_LIST circoll_built_mpis)
     "collective communication for MPI: drop-in for MPICH"
     "The drop-in for programs of MPICH, the benchmark and the torture test.")
 endif()
+if(TARGET circoll_python)
+  # A module is for one version of Python (3.11), which the next one (3.12) is not.
+  get_target_property(circoll_minor circoll_python circoll_python_minor)
+  math(EXPR circoll_next_minor "${circoll_minor} + 1")
+  set(circoll_pythons "python3 (>= 3.${circoll_minor}), python3 (<< 3.${circoll_next_minor})")
+  circoll_package(python python3-circoll python "${circoll_pythons}, python3-numpy"
+    "collective communication for MPI: package for Python"
+    "Schedules, proofs, costs, simulations, failures and charts in Python, and\nalgorithms of your own.")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-matplotlib, python3-pandas, python3-mpi4py")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/postinst
+      ${PROJECT_SOURCE_DIR}/packaging/debian/prerm)
+endif()
 
 if("abi" IN_LIST circoll_built_mpis)
   circoll_package(abi circoll-abi science "${circoll_same_version}, libopenmpi40 (>= 6) | libmpich12 (>= 5)"
@@ -74,10 +91,14 @@ install(CODE "
     endif()
   endif()" COMPONENT tool)
 execute_process(COMMAND ${CIRCOLL_GZIP} -9nkf ${PROJECT_BINARY_DIR}/package/changelog COMMAND_ERROR_IS_FATAL ANY)
-foreach(component IN ITEMS tool dev doc ${circoll_built_mpis})
+foreach(component IN LISTS circoll_components)
   string(TOUPPER ${component} upper)
   set(place share/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
-  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${place} RENAME copyright COMPONENT ${component})
-  install(FILES ${PROJECT_BINARY_DIR}/package/changelog.gz DESTINATION ${place} COMPONENT ${component})
+  set(when "")
+  if(component STREQUAL "python")
+    set(when EXCLUDE_FROM_ALL)
+  endif()
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${place} RENAME copyright COMPONENT ${component} ${when})
+  install(FILES ${PROJECT_BINARY_DIR}/package/changelog.gz DESTINATION ${place} COMPONENT ${component} ${when})
 endforeach()
 include(CPack)

@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 
+import notebooks
+
 # Pages of the repository beside docs/.
 ABOVE = ["README.md", "HACKING.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 PICTURES = {".svg", ".png"}
@@ -33,13 +35,14 @@ def write_if_new(path, text):
 class Links:
     """The place on the site to which a link of the repository leads."""
 
-    def __init__(self, root, pages, repository):
+    def __init__(self, root, source, pages, repository):
+        self.source = source
         self.root, self.pages, self.repository = root, set(pages), repository.rstrip("/")
         self.problems = []
 
     def page_of(self, path):
         """The page that is about a path of the repository, or nothing."""
-        for page in (path, f"{path}/README.md"):
+        for page in (path, f"{path}/README.md", f"{path.removesuffix('.ipynb')}.md"):
             if page in self.pages:
                 return page
         algorithm = re.fullmatch(r"core/algorithms/(\w+/\w+)\.cpp", path)
@@ -53,7 +56,7 @@ class Links:
             return f"{mark}[{text}]({target})"
         name, _, anchor = target.partition("#")
         path = os.path.normpath(pathlib.PurePosixPath(page).parent / name)
-        if path not in BY_TOOL and not (self.root / path).exists():
+        if path not in BY_TOOL and not (self.root / path).exists() and not (mark and (self.source / path).exists()):
             self.problems.append(f"{page}: nothing is at {target}")
         there = self.page_of(path)
         if there:
@@ -112,7 +115,9 @@ def lay_out(root, circoll, source, pictures, repository, here):
     written = {page: (root / page).read_text(encoding="utf-8") for page in pages}
     for page, words in BY_TOOL.items():
         written[page] = subprocess.run([circoll, *words], stdout=subprocess.PIPE, text=True, check=True).stdout
-    links = Links(root, written, repository)
+    shown, problems = notebooks.texts(root, circoll.parent.parent, source)
+    written |= shown
+    links = Links(root, source, written, repository)
     texts = {page: links.of_text(page, text) for page, text in written.items()}
     # A folder's README has its pages below it.
     for page in pages:
@@ -120,6 +125,7 @@ def lay_out(root, circoll, source, pictures, repository, here):
         if page.endswith("/README.md") and folder != "docs":
             below = [path for path in [*linked_pages(texts[page], page), *pages] if str(pathlib.PurePosixPath(path).parent) == folder]
             texts[page] += toctree(pathlib.PurePosixPath(path).stem for path in dict.fromkeys(below) if path != page)
+    texts[notebooks.PAGE] += toctree(str(pathlib.PurePosixPath(page).relative_to("docs/lab")).removesuffix(".md") for page in shown)
     start = (here / "start.md").read_text(encoding="utf-8")
     introduction, commands = re.search(r"^# .*?\n\n(.*?)\n\n## Quick start\n\n(.*?)\n\nUse as many", texts["README.md"], re.DOTALL).groups()
     start = start.replace("INTRODUCTION", introduction.replace("](#", "](README.md#")).replace("COMMANDS", commands)
@@ -134,4 +140,4 @@ def lay_out(root, circoll, source, pictures, repository, here):
             for place in (source, pictures):
                 (place / file.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(file, place / file.relative_to(root))
-    return list(texts), links.problems
+    return list(texts), problems + links.problems

@@ -24,6 +24,9 @@ cases = {
     "docs/d.md": ("It runs.\nIt waits for ever.\nIt Can not end.\n", {2: '"forever"', 3: '"cannot"'}),
     "docs/m.md": (f"# {twenty} {twenty}\n\n{twenty}\n{fifteen}\nword\n\n- {twenty}; word.\n- Which one.\n\n{twenty} word; [a b](c)\n",
                   {3: "36 words", 7: "semicolon", 8: '"Which"', 10: "semicolon"}),
+    "docs/o.ipynb": ('{\n "cells": [\n  {\n   "cell_type": "markdown",\n   "source": [\n    "# A\\n",\n    "\\n",\n'
+                     '    "Which one.\\n",\n    "It \\"runs\\"."\n   ]\n  },\n'
+                     '  {\n   "cell_type": "code",\n   "source": [\n    "Which = 1"\n   ]\n  }\n ]\n}\n', {8: '"Which"'}),
     "dev/e": (f"#!/bin/sh\n# {wide}y\n", {2: "121 columns"}),
     # These are right: as wide as may be, short sentences before long ones, questions, code, lists, tables.
     "core/f.cpp": (f"// {twenty}.\n// Why follows: {fifteen}\n// {fifteen}.\n//\n// What is a paragraph?\n//\n"

@@ -21,24 +21,25 @@ namespace {
 /// Schedules of one call, from which those of the calls with other roots, in place and not, are made.
 class GivenCall {
  public:
-  GivenCall(std::vector<Schedule> ranks, std::string name) : ranks_(std::move(ranks)), name_(std::move(name)) {
+  GivenCall(std::vector<Schedule> ranks, std::string name, const ProofWatch& watch)
+      : ranks_(std::move(ranks)), name_(std::move(name)) {
     for (Schedule& s : ranks_) {
       s.shape.in_place = s.shape.in_place && has_in_place_schedule(s.collective, s.shape);
       require(s.shape.in_place == is_in_place() || !has_in_place_schedule(s.collective, s.shape),
               "some ranks are in place, and others are not");
     }
-    const GivenProof proof = prove_given(ranks_);
+    const GivenProof proof = prove_given(ranks_, watch);
     require_proven(proof.verdict);
     claims_ = proof.claims;
-    find_guarantees();
+    find_guarantees(watch);
     verdicts_[is_in_place() ? 1 : 0] = proof.verdict;
     if (!has_two_forms()) return;
     // The other form without copies is wrong if schedules write a block over before they have read it.
     Verdict& other = verdicts_[is_in_place() ? 0 : 1];
-    other = prove_other_form();
+    other = prove_other_form(watch);
     if (other.proven()) return;
     copies_ = true;
-    other = prove_other_form();
+    other = prove_other_form(watch);
     require_proven(other);
   }
 
@@ -82,21 +83,21 @@ class GivenCall {
     refutation.id = ranks_.front().id;
     throw Error(ErrorCode::refuted, "it is wrong ('circoll verify'): " + refutation.to_string());
   }
-  [[nodiscard]] bool guarantees(const Guarantees& wanted) const {
+  [[nodiscard]] bool guarantees(const Guarantees& wanted, const ProofWatch& watch) const {
     Claims stronger{.needs = claims_.needs};
     stronger.guarantees = wanted;
-    return verify_schedules(ranks_, stronger).proven();
+    return verify_schedules(ranks_, stronger, {}, watch).proven();
   }
-  void find_guarantees() {
+  void find_guarantees(const ProofWatch& watch) {
     Guarantees& found = claims_.guarantees;
     if (is_reducing(collective())) {
       // Another root changes the order of ranks.
-      found.rank_order = !is_rooted(collective()) && guarantees({.rank_order = true});
-      found.same_bits = guarantees({.same_bits = true});
+      found.rank_order = !is_rooted(collective()) && guarantees({.rank_order = true}, watch);
+      found.same_bits = guarantees({.same_bits = true}, watch);
       claims_.needs.commutative = !found.rank_order;
     } else {
       const bool to_one = is_exchange(collective()) || is_gather(collective()) || is_scatter(collective());
-      found.direct = to_one && guarantees({.direct = true});
+      found.direct = to_one && guarantees({.direct = true}, watch);
       claims_.needs.commutative = false;
     }
   }
@@ -138,7 +139,7 @@ class GivenCall {
     b.embed(part, {.recv = recv});
   }
 
-  [[nodiscard]] Verdict prove_other_form() const {
+  [[nodiscard]] Verdict prove_other_form(const ProofWatch& watch) const {
     std::vector<Schedule> other;
     for (const Schedule& s : ranks_) {
       Shape shape = s.shape;
@@ -147,7 +148,7 @@ class GivenCall {
       build(b);
       other.push_back(std::move(b).finish());
     }
-    return verify_schedules(other, claims_);
+    return verify_schedules(other, claims_, {}, watch);
   }
 
   std::vector<Schedule> ranks_;
@@ -179,9 +180,9 @@ std::vector<Schedule> schedules_of_file(std::string_view text) {
   return ranks;
 }
 
-std::shared_ptr<const Algorithm> algorithm_of(std::vector<Schedule> ranks, std::string name) {
+std::shared_ptr<const Algorithm> algorithm_of(std::vector<Schedule> ranks, std::string name, const ProofWatch& watch) {
   check_one_call(ranks);
-  const auto call = std::make_shared<const GivenCall>(std::move(ranks), std::move(name));
+  const auto call = std::make_shared<const GivenCall>(std::move(ranks), std::move(name), watch);
   Needs needs = call->claims().needs;
   needs.only_size = call->size();
   return std::make_shared<const Algorithm>(

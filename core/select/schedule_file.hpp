@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/verify.hpp"
 
 namespace circoll::select {
 
@@ -20,7 +21,8 @@ namespace circoll::select {
 /// root, in place and not. Other roots get the schedules of other ranks, in turn. Where the schedules are not in place
 /// and a call is, or the other way round, blocks are copied if nothing less is right. Costs are counted. Needs and
 /// guarantees are found out. Throws Error(refuted) with rank and step if the schedules are wrong, and
-/// Error(invalid_argument) as check_one_call() does.
-[[nodiscard]] std::shared_ptr<const Algorithm> algorithm_of(std::vector<Schedule> ranks, std::string name);
+/// Error(invalid_argument) as check_one_call() does. The watch sees each of the proofs.
+[[nodiscard]] std::shared_ptr<const Algorithm> algorithm_of(std::vector<Schedule> ranks, std::string name,
+                                                            const ProofWatch& watch = {});
 
 }  // namespace circoll::select

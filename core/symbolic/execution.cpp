@@ -48,15 +48,15 @@ SymbolicExecution::SymbolicExecution(std::span<const Schedule> ranks, const Matc
   for (Rank r = 0; r < size(); ++r) memories_[static_cast<std::size_t>(r)].adopt(before.memory(r));
 }
 
-void SymbolicExecution::run() {
-  go(nullptr, {});
+void SymbolicExecution::run(const ProofWatch& watch) {
+  go(nullptr, {}, watch);
   if (remaining_ > 0) report_deadlock();
 }
 
 void SymbolicExecution::run_while(const Gate& gate, const std::vector<bool>& deaf) {
   ready_.insert(ready_.end(), parked_.begin(), parked_.end());
   parked_.clear();
-  go(&gate, deaf);
+  go(&gate, deaf, {});
 }
 
 void SymbolicExecution::lose(StepOfRank send) {
@@ -76,8 +76,10 @@ void SymbolicExecution::tear(Rank rank, StepIndex step) {
   }
 }
 
-void SymbolicExecution::go(const Gate* gate, const std::vector<bool>& deaf) {
+void SymbolicExecution::go(const Gate* gate, const std::vector<bool>& deaf, const ProofWatch& watch) {
+  const auto all = static_cast<double>(remaining_);
   while (!ready_.empty()) {
+    if (watch) watch(1 - static_cast<double>(remaining_) / all);
     const StepOfRank now = ready_.back();
     ready_.pop_back();
     if (gate != nullptr && !(*gate)(now)) {

@@ -167,8 +167,8 @@ class SymbolicExecution {
   SymbolicExecution(std::span<const Schedule> ranks, const Matching& matching,
                     const std::vector<Dependencies>& dependencies, const SymbolicExecution& before);
 
-  /// Runs every step once everything that it waits for has ended. Throws Refuted.
-  void run();
+  /// Runs every step once everything that it waits for has ended. Throws Refuted, and what the watch throws.
+  void run(const ProofWatch& watch = {});
 
   /// True for a step that may run now; asked for either end of a message.
   using Gate = std::function<bool(StepOfRank)>;
@@ -211,7 +211,7 @@ class SymbolicExecution {
  private:
   [[nodiscard]] const Schedule& of(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks_.size()); }
-  void go(const Gate* gate, const std::vector<bool>& deaf);
+  void go(const Gate* gate, const std::vector<bool>& deaf, const ProofWatch& watch);
   void finish(StepOfRank done);
   [[noreturn]] void report_deadlock() const;
   /// The values of the next n <= left() slots of a walker, in a buffer that the next call reuses.

@@ -188,8 +188,10 @@ RelativeExecution::RelativeExecution(const Schedule& schedule, Rotation rotation
   }
 }
 
-void RelativeExecution::run() {
+void RelativeExecution::run(const ProofWatch& watch) {
+  const auto all = static_cast<double>(schedule_.steps.size());
   while (!ready_.empty()) {
+    if (watch) watch(static_cast<double>(ended_) / all);
     const StepIndex now = ready_.back();
     ready_.pop_back();
     const StepKind kind = schedule_.steps[now].kind;

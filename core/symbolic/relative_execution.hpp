@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "circoll/dependencies.hpp"
+#include "circoll/verify.hpp"
 #include "schedule/matching.hpp"
 #include "schedule/rotation.hpp"
 #include "schedule/walker.hpp"
@@ -72,8 +73,8 @@ class RelativeExecution {
   RelativeExecution(const Schedule& schedule, Rotation rotation, const RelativeMatching& matching,
                     const Dependencies& dependencies, bool at_least_once);
 
-  /// Runs every step once everything that it waits for has ended. Throws Refuted.
-  void run();
+  /// Runs every step once everything that it waits for has ended. Throws Refuted, and what the watch throws.
+  void run(const ProofWatch& watch = {});
 
   [[nodiscard]] const RelativeExpressions& expressions() const { return expressions_; }
   [[nodiscard]] const RelativeMemory& memory() const { return memory_; }

@@ -32,13 +32,14 @@ void check_one_call(std::span<const Schedule> ranks) {
   }
 }
 
-GivenProof prove_given(std::span<const Schedule> ranks) {
+GivenProof prove_given(std::span<const Schedule> ranks, const ProofWatch& watch) {
   GivenProof proof{.claims = {.needs = {.commutative = true}}};
-  proof.verdict = verify_schedules(ranks, proof.claims);
+  proof.verdict = verify_schedules(ranks, proof.claims, {}, watch);
   if (!proof.verdict.proven() && proof.verdict.refutation->claim == Claim::exactly_once) {
     Claims idempotent = proof.claims;
     idempotent.needs.idempotent = true;
-    if (Verdict again = verify_schedules(ranks, idempotent); again.proven()) proof = {idempotent, std::move(again)};
+    if (Verdict again = verify_schedules(ranks, idempotent, {}, watch); again.proven())
+      proof = {idempotent, std::move(again)};
   }
   return proof;
 }

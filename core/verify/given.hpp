@@ -17,6 +17,6 @@ struct GivenProof {
   Verdict verdict{};  ///< refuted: the smallest evidence; proven: what was counted
 };
 /// Proves schedules, and finds out which operators they are for.
-[[nodiscard]] GivenProof prove_given(std::span<const Schedule> ranks);
+[[nodiscard]] GivenProof prove_given(std::span<const Schedule> ranks, const ProofWatch& watch = {});
 
 }  // namespace circoll

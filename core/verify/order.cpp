@@ -297,6 +297,7 @@ std::vector<Dependencies> prove_order(const Subject& subject, std::span<const De
   for (Rank r = 0; r < subject.size(); ++r) {
     dependencies.push_back(given.empty() ? derive_dependencies(subject.of(r)) : given[static_cast<std::size_t>(r)]);
     prove_order_of(subject.of(r), dependencies.back());
+    subject.done(0.1 + 0.3 * static_cast<double>(r) / static_cast<double>(subject.size()));
   }
   return dependencies;
 }

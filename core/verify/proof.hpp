@@ -24,7 +24,17 @@ using symbolic::SymbolicExecution;
 struct Subject {
   std::span<const Schedule> ranks;
   const Claims& claims;
+  const ProofWatch* watch = nullptr;
 
+  /// Tells the watch, if there is one, that a part of the proof is done.
+  void done(double part) const {
+    if (watch != nullptr && *watch) (*watch)(part);
+  }
+  /// The watch of what is done between two parts; empty if there is none.
+  [[nodiscard]] ProofWatch between(double from, double to) const {
+    if (watch == nullptr || !*watch) return {};
+    return [this, from, to](double part) { done(from + (to - from) * part); };
+  }
   [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks.size()); }
   [[nodiscard]] const Schedule& of(Rank rank) const { return ranks[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Collective collective() const { return ranks[0].collective; }
@@ -84,6 +94,6 @@ void count(const Subject& subject, std::int64_t levels, Verdict& verdict);
 /// Proves of the schedule of rank 0 and its rotations what is claimed, and counts it into a verdict. False if one rank
 /// does not tell. `given` replaces the derived dependencies if it is one. Throws Refuted.
 [[nodiscard]] bool prove_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims,
-                                   const Dependencies* given, Verdict& verdict);
+                                   const Dependencies* given, const ProofWatch& watch, Verdict& verdict);
 
 }  // namespace circoll::verify

@@ -172,8 +172,8 @@ class Work {
   void prove(const Instance& instance) {
     const Selection& first = selections_[instance.selections->front()];
     const double start = thread_seconds();
-    const Verdict verdict =
-        verify_algorithm(*first.algorithm, first.collective, instance.shape(), on_arrival_, range_.method);
+    const Verdict verdict = verify_algorithm(*first.algorithm, first.collective, instance.shape(), on_arrival_,
+                                             range_.method, range_.watch);
     const double seconds = thread_seconds() - start;
     for (const std::size_t i : *instance.selections) {
       note(i, instance.size, verdict, i == instance.selections->front() ? seconds : 0);

@@ -93,8 +93,8 @@ class RelativeResults {
 }  // namespace
 
 bool prove_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims, const Dependencies* given,
-                     Verdict& verdict) {
-  const Subject subject{{&schedule, 1}, claims};
+                     const ProofWatch& watch, Verdict& verdict) {
+  const Subject subject{{&schedule, 1}, claims, &watch};
   // The order of ranks is a matter of where the count begins, which one rank does not see.
   if (is_reducing(schedule.collective) && subject.ordered()) return false;
   check_structure_of(schedule, claims);
@@ -102,7 +102,8 @@ bool prove_rotations(const Schedule& schedule, Rotation rotation, const Claims& 
   const Dependencies dependencies = given == nullptr ? derive_dependencies(schedule) : *given;
   prove_order_of(schedule, dependencies);
   RelativeExecution execution(schedule, rotation, matching, dependencies, subject.at_least_once());
-  execution.run();
+  subject.done(0.5);
+  execution.run(subject.between(0.5, 1));
   const RelativeResults results(subject, execution);
   results.check();
   const bool same_bits = claims.guarantees.same_bits && is_reducing(schedule.collective);

@@ -135,7 +135,13 @@ void add_algorithms(py::module_& module) {
       },
       py::arg("collective"), "The algorithms of a collective, in the order of their names.");
   module.def(
-      "algorithm", &proven_of, py::arg("what"), py::call_guard<py::gil_scoped_release>(),
+      "algorithm",
+      [](const Subject& subject) {
+        Chosen chosen;
+        run_long("algorithm", nullptr, [&](LongCall& call) { chosen = proven_of(subject, call.proof(0, 1)); });
+        return chosen;
+      },
+      py::arg("what"), py::call_guard<py::gil_scoped_release>(),
       "The algorithm of an id, as in \"allreduce/ring\" or \"bcast/pipeline:segments=4\". Schedules of all ranks "
       "make an algorithm, too; Refuted is raised if they are wrong.");
   module.def(

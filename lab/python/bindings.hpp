@@ -17,6 +17,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
 #include "circoll/model.hpp"
+#include "python/long_call.hpp"
 #include "python/results.hpp"
 #include "sim/sim.hpp"
 
@@ -43,12 +44,13 @@ struct Chosen {
 /// The subject of a proof, a simulation or an analysis: an id, an algorithm, or the schedules of all ranks.
 using Subject = std::variant<std::string, Chosen, std::vector<Schedule>>;
 
-/// The algorithm of a subject; nothing if it consists of schedules. A file is read at each call, since it may change.
-[[nodiscard]] std::optional<Chosen> chosen_of(const Subject& subject);
+/// The algorithm of a subject; nothing if it consists of schedules. A file is read and proven at each call, since it
+/// may change.
+[[nodiscard]] std::optional<Chosen> chosen_of(const Subject& subject, const ProofWatch& watch = {});
 /// The same, and of schedules the algorithm that consists of them. Throws Error(refuted) if they are wrong.
-[[nodiscard]] Chosen proven_of(const Subject& subject);
+[[nodiscard]] Chosen proven_of(const Subject& subject, const ProofWatch& watch = {});
 /// The needs of schedules. Throws Error(refuted) if they are wrong: simulations and analyses would mean nothing.
-Needs require_proven(const std::vector<Schedule>& ranks);
+Needs require_proven(const std::vector<Schedule>& ranks, const ProofWatch& watch);
 /// Returns the result of `read`, whose errors then name the file.
 template <class Read>
 auto naming(const std::string& path, Read&& read) {
@@ -81,26 +83,17 @@ struct Simulated {
   sim::Ranks ranks;
 };
 /// The ranks of a subject; an algorithm has the parameters that the cost model finds best. `jobs` threads generate
-/// schedules; 0: one per core. Called without the interpreter's lock. Throws sim::Stopped on Ctrl-C.
+/// schedules; 0: one per core. It is the first half of a long call.
 [[nodiscard]] Simulated simulated_of(const Subject& subject, Rank p, Count bytes, Rank root, const Machine& machine,
-                                     int jobs);
+                                     int jobs, LongCall& call);
 /// The number of threads for `jobs`; 0: one per core.
 [[nodiscard]] int threads_of(int jobs);
 
-/// False once Python has a signal such as Ctrl-C to handle. Called without the interpreter's lock.
-[[nodiscard]] bool no_signal();
-/// Runs what may throw sim::Stopped, without the interpreter's lock. Ctrl-C then becomes KeyboardInterrupt.
-template <class Run>
-void interruptible(Run&& run) {
-  bool stopped = false;
-  try {
-    run();
-  } catch (const sim::Stopped&) {
-    stopped = true;
-  }
-  if (!stopped) return;
-  const py::gil_scoped_acquire lock;
-  throw py::error_already_set();
+/// The result of `compute`, which runs without the interpreter's lock.
+template <class Compute>
+auto unlocked(Compute&& compute) {
+  const py::gil_scoped_release lock_free;
+  return compute();
 }
 
 /// A structured array with a copy of the rows.
@@ -118,6 +111,7 @@ py::array_t<Number> view_of(const std::vector<Number>& numbers, const py::object
 
 void add_algorithms(py::module_& module);
 void add_machines(py::module_& module);
+void add_rules(py::module_& module);
 void add_schedules(py::module_& module);
 void add_builder(py::module_& module);
 void add_proofs(py::module_& module);

@@ -92,12 +92,12 @@ void check_counts(const std::vector<Count>& counts, Collective collective, Rank 
   require(fit, "there is one count for all blocks, or one for each block of an irregular collective");
 }
 
-Execution execute(const Subject& subject, Rank p, std::vector<Count> counts, const std::string& type,
-                  const std::string& op, Rank root, bool threads) {
+Execution executed(const Subject& subject, Rank p, std::vector<Count> counts, const std::string& type,
+                   const std::string& op, Rank root, bool threads, LongCall& call) {
   Execution all;
   all.job.size = size_of(subject, p);
   all.job.root = root;
-  const Chosen chosen = proven_of(subject);
+  const Chosen chosen = proven_of(subject, call.proof(0, 1));
   check_counts(counts, chosen.selection.collective, all.job.size);
   all.job.counts = std::move(counts);
   all.job.type = type_of(type);
@@ -114,6 +114,14 @@ Execution execute(const Subject& subject, Rank p, std::vector<Count> counts, con
   };
   all.result = local::execute_all(all.job, selection, threads ? local::Mode::threads : local::Mode::single_thread);
   all.wrong = oracle::check(all.job, all.result, guarantees_of(*selection.algorithm, selection.params).same_bits);
+  return all;
+}
+
+Execution execute(const Subject& subject, Rank p, const std::vector<Count>& counts, const std::string& type,
+                  const std::string& op, Rank root, bool threads) {
+  Execution all;
+  run_long("execute", nullptr,
+           [&](LongCall& call) { all = executed(subject, p, counts, type, op, root, threads, call); });
   return all;
 }
 

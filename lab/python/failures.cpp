@@ -41,21 +41,22 @@ struct Analysed {
   FaultAnalysis analysis;
 };
 
-Analysed analysed(const Subject& subject, Rank p, const std::string& keep, Rank root, bool in_place) {
+Analysed analysed(const Subject& subject, Rank p, const std::string& keep, Rank root, bool in_place, LongCall& call) {
   const Rank size = size_of(subject, p);
-  const std::optional<Chosen> chosen = chosen_of(subject);
+  const ProofWatch watch = [&](double) { call.go_on(); };
+  const std::optional<Chosen> chosen = chosen_of(subject, watch);
   if (!chosen) {
     const auto& ranks = std::get<std::vector<Schedule>>(subject);
-    const bool idempotent = require_proven(ranks).idempotent;
+    const bool idempotent = require_proven(ranks, watch).idempotent;
     return {ranks.front().id, {ranks, keep_of(keep), idempotent}};
   }
   const Selection& s = chosen->selection;
   return {s.id(), {*s.algorithm, s.collective, chosen->shape(size, 0, root, in_place), keep_of(keep)}};
 }
 
-Failures faults(const Subject& subject, Rank p, const std::string& keep, Rank root, bool in_place,
-                std::vector<std::vector<Rank>> failed, bool ahead) {
-  const auto [id, analysis] = analysed(subject, p, keep, root, in_place);
+Failures failures_of(const Subject& subject, Rank p, const std::string& keep, Rank root, bool in_place,
+                     std::vector<std::vector<Rank>> failed, bool ahead, LongCall& call) {
+  const auto [id, analysis] = analysed(subject, p, keep, root, in_place, call);
   require(analysis.size() >= 2, "a rank may fail if another survives: p is 2 or more");
   if (failed.empty()) {
     for (Rank f = 0; f < analysis.size(); ++f) failed.push_back({f});
@@ -66,17 +67,33 @@ Failures faults(const Subject& subject, Rank p, const std::string& keep, Rank ro
                .rounds = analysis.rounds(),
                .blocks = analysis.blocks(),
                .failed = std::move(failed)};
-  interruptible([&, &analysis = analysis] {
-    for (std::uint32_t k = 0; k <= all.rounds; ++k) {
-      for (std::size_t i = 0; i < all.failed.size(); ++i) {
-        const FailureOutcome o = ahead ? analysis.ahead(k, all.failed[i]) : analysis.after(k, all.failed[i]);
-        all.rows.push_back({k, static_cast<std::int32_t>(i), static_cast<std::uint8_t>(o.what), o.pieces, o.copies,
-                            o.lost, o.contributed, o.needed});
-        if (!no_signal()) throw sim::Stopped{};
-      }
+  const auto total = static_cast<double>(all.rounds + 1) * static_cast<double>(all.failed.size());
+  for (std::uint32_t k = 0; k <= all.rounds; ++k) {
+    for (std::size_t i = 0; i < all.failed.size(); ++i) {
+      const FailureOutcome o = ahead ? analysis.ahead(k, all.failed[i]) : analysis.after(k, all.failed[i]);
+      all.rows.push_back({k, static_cast<std::int32_t>(i), static_cast<std::uint8_t>(o.what), o.pieces, o.copies,
+                          o.lost, o.contributed, o.needed});
+      call.at(static_cast<double>(all.rows.size()) / total);
     }
-  });
+  }
   return all;
+}
+
+Failures faults(const Subject& subject, Rank p, const std::string& keep, Rank root, bool in_place,
+                const std::vector<std::vector<Rank>>& failed, bool ahead, const py::object& progress) {
+  Failures all;
+  run_long("faults", &progress,
+           [&](LongCall& call) { all = failures_of(subject, p, keep, root, in_place, failed, ahead, call); });
+  return all;
+}
+
+Repair repair(const Subject& subject, std::uint32_t k, const std::vector<Rank>& failed, Rank p, const std::string& keep,
+              Rank root, bool in_place) {
+  Repair found;
+  run_long("repair", nullptr, [&](LongCall& call) {
+    found = analysed(subject, p, keep, root, in_place, call).analysis.repair_after(k, failed);
+  });
+  return found;
 }
 
 std::vector<std::string> class_names() {
@@ -107,16 +124,12 @@ void add_failures(py::module_& module) {
   module.attr("FAILURE_CLASSES") = py::tuple(py::cast(class_names()));
   module.def("faults", &faults, py::arg("what"), py::arg("p") = 0, py::arg("keep") = "buf", py::arg("root") = 0,
              py::arg("in_place") = false, py::arg("failed") = std::vector<std::vector<Rank>>{},
-             py::arg("ahead") = false, py::call_guard<py::gil_scoped_release>(),
+             py::arg("ahead") = false, py::arg("progress") = false, py::call_guard<py::gil_scoped_release>(),
              "What survivors hold when ranks fail. By default each rank fails by itself.");
-  module.def(
-      "repair",
-      [](const Subject& subject, std::uint32_t k, const std::vector<Rank>& failed, Rank p, const std::string& keep,
-         Rank root,
-         bool in_place) { return analysed(subject, p, keep, root, in_place).analysis.repair_after(k, failed); },
-      py::arg("what"), py::arg("k"), py::arg("failed"), py::arg("p") = 0, py::arg("keep") = "buf", py::arg("root") = 0,
-      py::arg("in_place") = false, py::call_guard<py::gil_scoped_release>(),
-      "How survivors end the collective if these ranks fail after k rounds.");
+  module.def("repair", &repair, py::arg("what"), py::arg("k"), py::arg("failed"), py::arg("p") = 0,
+             py::arg("keep") = "buf", py::arg("root") = 0, py::arg("in_place") = false,
+             py::call_guard<py::gil_scoped_release>(),
+             "How survivors end the collective if these ranks fail after k rounds.");
 }
 
 }  // namespace circoll::python

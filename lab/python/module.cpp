@@ -40,18 +40,18 @@ void require_readable_arrays() {
 }
 
 /// The algorithm of schedules, under a name.
-Chosen made_of(std::vector<Schedule> ranks, std::string name) {
-  const std::shared_ptr<const Algorithm> made = select::algorithm_of(std::move(ranks), std::move(name));
+Chosen made_of(std::vector<Schedule> ranks, std::string name, const ProofWatch& watch) {
+  const std::shared_ptr<const Algorithm> made = select::algorithm_of(std::move(ranks), std::move(name), watch);
   return {.selection = {.algorithm = made.get(), .collective = made->collectives.front()}, .owned = made};
 }
 
 /// The algorithm of an id. Unlike parse_selection(), this reads a file anew.
-Chosen chosen_of_id(const std::string& id) {
+Chosen chosen_of_id(const std::string& id, const ProofWatch& watch) {
   const std::size_t slash = id.starts_with("file:") ? std::string::npos : id.find('/');
   const std::string name = slash == std::string::npos ? id : id.substr(slash + 1);
   if (!name.starts_with("file:")) return {.selection = parse_selection(id)};
   const std::string path = name.substr(5);
-  Chosen chosen = naming(path, [&] { return made_of(schedules_of(path), name); });
+  Chosen chosen = naming(path, [&] { return made_of(schedules_of(path), name, watch); });
   if (slash != std::string::npos && collective_of(id.substr(0, slash)) != chosen.selection.collective)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} has schedules of another collective than {}", name, id.substr(0, slash)));
@@ -74,23 +74,23 @@ Shape Chosen::shape(Rank p, Rank rank, Rank root, bool in_place) const {
   return {.size = p, .rank = rank, .root = root, .in_place = in_place, .params = selection.params};
 }
 
-std::optional<Chosen> chosen_of(const Subject& subject) {
-  if (const auto* id = std::get_if<std::string>(&subject)) return chosen_of_id(*id);
+std::optional<Chosen> chosen_of(const Subject& subject, const ProofWatch& watch) {
+  if (const auto* id = std::get_if<std::string>(&subject)) return chosen_of_id(*id, watch);
   if (const auto* chosen = std::get_if<Chosen>(&subject)) return *chosen;
   return std::nullopt;
 }
 
-Chosen proven_of(const Subject& subject) {
-  if (std::optional<Chosen> chosen = chosen_of(subject)) return *std::move(chosen);
+Chosen proven_of(const Subject& subject, const ProofWatch& watch) {
+  if (std::optional<Chosen> chosen = chosen_of(subject, watch)) return *std::move(chosen);
   const auto& schedules = std::get<std::vector<Schedule>>(subject);
   require(!schedules.empty(), "there are no schedules");
   const std::string& id = schedules.front().id;
-  return made_of(schedules, id.substr(id.find('/') + 1));
+  return made_of(schedules, id.substr(id.find('/') + 1), watch);
 }
 
-Needs require_proven(const std::vector<Schedule>& ranks) {
+Needs require_proven(const std::vector<Schedule>& ranks, const ProofWatch& watch) {
   check_one_call(ranks);
-  GivenProof proof = prove_given(ranks);
+  GivenProof proof = prove_given(ranks, watch);
   if (proof.verdict.proven()) return proof.claims.needs;
   proof.verdict.refutation->id = ranks.front().id;
   throw Error(ErrorCode::refuted, proof.verdict.refutation->to_string());
@@ -136,12 +136,13 @@ void check_root(Rank root, Rank p) {
 
 Machine machine_or_default(const std::optional<Machine>& machine) { return machine ? *machine : default_machine(); }
 
-Simulated simulated_of(const Subject& subject, Rank p, Count bytes, Rank root, const Machine& machine, int jobs) {
+Simulated simulated_of(const Subject& subject, Rank p, Count bytes, Rank root, const Machine& machine, int jobs,
+                       LongCall& call) {
   const Rank size = size_of(subject, p);
-  const std::optional<Chosen> chosen = chosen_of(subject);
+  const std::optional<Chosen> chosen = chosen_of(subject, call.proof(0, 0.5));
   if (!chosen) {
     const auto& ranks = std::get<std::vector<Schedule>>(subject);
-    require_proven(ranks);
+    require_proven(ranks, call.proof(0, 0.5));
     return {.id = ranks.front().id, .ranks = sim::Ranks(ranks)};
   }
   chosen->require_serves(size);
@@ -149,19 +150,15 @@ Simulated simulated_of(const Subject& subject, Rank p, Count bytes, Rank root, c
   const Selection complete =
       with_best_parameters(with_segment_count(chosen->selection, size, bytes), size, bytes, machine, root);
   std::string id = fmt::format("{}/{}", to_string(complete.collective), complete.text());
-  return {.id = std::move(id), .ranks = sim::Ranks(complete, size, root, threads_of(jobs), [](Rank generated) {
-                                 return generated % 64 != 0 || no_signal();
+  return {.id = std::move(id), .ranks = sim::Ranks(complete, size, root, threads_of(jobs), [&](Rank generated) {
+                                 call.at(0.5 * static_cast<double>(generated) / static_cast<double>(size));
+                                 return true;
                                })};
 }
 
 int threads_of(int jobs) {
   require(jobs >= 0, "jobs are not negative");
   return jobs > 0 ? jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
-
-bool no_signal() {
-  const py::gil_scoped_acquire lock;
-  return PyErr_CheckSignals() == 0;
 }
 
 }  // namespace circoll::python
@@ -172,6 +169,7 @@ PYBIND11_MODULE(_core, module) {
   require_readable_arrays();
   py::register_exception_translator(translate);
   add_machines(module);
+  add_rules(module);
   add_schedules(module);
   add_builder(module);
   add_algorithms(module);

@@ -148,9 +148,11 @@ void add_forms(py::module_& module) {
   module.def(
       "messages",
       [](Ranks ranks) {
-        std::vector<MessageRow> rows;
-        for (const Schedule& schedule : ranks) append_messages(schedule, true, rows);
-        return array_of(rows);
+        return array_of(unlocked([&] {
+          std::vector<MessageRow> rows;
+          for (const Schedule& schedule : ranks) append_messages(schedule, true, rows);
+          return rows;
+        }));
       },
       py::arg("schedules"), "All messages of a collective: round, source, destination, blocks.");
 }

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "circoll/error.hpp"
 #include "python/bindings.hpp"
 #include "sim/programs.hpp"
@@ -49,7 +51,7 @@ PlayedRow row_of(const Simulation& s, Rank rank, StepIndex step, const sim::Play
           played.cause_step};
 }
 
-py::array_t<PlayedRow> steps_of(const Simulation& s) {
+std::vector<PlayedRow> steps_of(const Simulation& s) {
   s.require_steps();
   std::vector<PlayedRow> rows;
   rows.reserve(s.run.played.size());
@@ -59,23 +61,26 @@ py::array_t<PlayedRow> steps_of(const Simulation& s) {
     for (std::size_t i = first; i < last; ++i)
       rows.push_back(row_of(s, rank, static_cast<StepIndex>(i - first), s.run.played[i], s.run.slack_s[i]));
   }
-  return array_of(rows);
+  return rows;
 }
 
-py::array_t<PlayedRow> path_of(const Simulation& s) {
+std::vector<PlayedRow> path_of(const Simulation& s) {
   s.require_steps();
   std::vector<PlayedRow> rows;
   for (const sim::PathStep& one : sim::critical_path(s.run)) {
     const std::size_t at = s.run.first_step[static_cast<std::size_t>(one.rank)] + one.step;
     rows.push_back(row_of(s, one.rank, one.step, one.played, s.run.slack_s[at]));
   }
-  return array_of(rows);
+  return rows;
 }
+
+/// Events of a message in a run, as most networks have them, by which the progress is estimated.
+constexpr double events_per_message = 2;
 
 Simulation simulate(const Subject& subject, Rank p, Count bytes, Rank root, const std::optional<Machine>& machine,
                     const std::optional<sim::Network>& network, const std::string& skew, const std::string& noise,
                     std::uint64_t seed, std::vector<double> arrivals_s, const std::map<Rank, double>& slow, bool record,
-                    int jobs) {
+                    int jobs, const py::object& progress) {
   require(bytes >= 0, "bytes are not negative");
   sim::Circumstances circumstances{.skew = sim::parse_spread(skew),
                                    .noise = sim::parse_spread(noise),
@@ -83,13 +88,17 @@ Simulation simulate(const Subject& subject, Rank p, Count bytes, Rank root, cons
                                    .arrivals_s = std::move(arrivals_s)};
   for (const auto& [rank, factor] : slow) circumstances.slow.push_back({rank, factor});
   Simulation result{.bytes = bytes};
-  interruptible([&] {
-    Simulated simulated = simulated_of(subject, p, bytes, root, machine_or_default(machine), jobs);
+  run_long("simulate", &progress, [&](LongCall& call) {
+    Simulated simulated = simulated_of(subject, p, bytes, root, machine_or_default(machine), jobs, call);
     result.id = simulated.id;
     result.ranks = std::make_shared<const sim::Ranks>(std::move(simulated.ranks));
+    const double expected = events_per_message * static_cast<double>(std::max<Count>(1, result.ranks->messages()));
     const sim::Network on = network ? *network : sim::network_of(machine_or_default(machine));
     result.run = sim::simulate(*result.ranks, static_cast<double>(bytes), on, circumstances,
-                               {.record = record, .go_on = [](std::int64_t) { return no_signal(); }});
+                               {.record = record, .go_on = [&](std::int64_t events) {
+                                  call.at(0.5 + 0.5 * std::min(1.0, static_cast<double>(events) / expected));
+                                  return true;
+                                }});
   });
   return result;
 }
@@ -123,11 +132,15 @@ void add_simulation(py::module_& module) {
           "idle_s",
           [](const Simulation& s) {
             s.require_steps();
-            return array_of(sim::idle_times(*s.ranks, s.run));
+            return array_of(unlocked([&] { return sim::idle_times(*s.ranks, s.run); }));
           },
           "The idle time of each rank.")
-      .def_property_readonly("steps", &steps_of, "Every step as it was played.")
-      .def_property_readonly("critical_path", &path_of, "The steps that made the last rank end when it did.")
+      .def_property_readonly(
+          "steps", [](const Simulation& s) { return array_of(unlocked([&] { return steps_of(s); })); },
+          "Every step as it was played.")
+      .def_property_readonly(
+          "critical_path", [](const Simulation& s) { return array_of(unlocked([&] { return path_of(s); })); },
+          "The steps that made the last rank end when it did.")
       .def("__repr__", [](const Simulation& s) {
         return fmt::format("<Simulation {}, p = {}, {} bytes: {:.4g} us>", s.id, s.ranks->size(), s.bytes,
                            s.run.time_s * 1e6);
@@ -136,8 +149,8 @@ void add_simulation(py::module_& module) {
              py::arg("root") = 0, py::arg("machine") = py::none(), py::arg("network") = py::none(),
              py::arg("skew") = "none", py::arg("noise") = "none", py::arg("seed") = 1,
              py::arg("arrivals_s") = std::vector<double>{}, py::arg("slow") = std::map<Rank, double>{},
-             py::arg("record") = false, py::arg("jobs") = 0, py::call_guard<py::gil_scoped_release>(),
-             "Plays a collective event by event on a described machine.");
+             py::arg("record") = false, py::arg("jobs") = 0, py::arg("progress") = false,
+             py::call_guard<py::gil_scoped_release>(), "Plays a collective event by event on a described machine.");
 }
 
 }  // namespace circoll::python

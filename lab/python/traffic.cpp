@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "circoll/error.hpp"
 #include "python/bindings.hpp"
 #include "sim/contention.hpp"
@@ -25,19 +27,24 @@ struct Traffic {
 };
 
 Traffic traffic(const Subject& subject, const std::string& topology, Rank p, Count bytes, Rank root,
-                const std::optional<Machine>& machine, Rank cores, int ports, const std::string& placement, int jobs) {
+                const std::optional<Machine>& machine, Rank cores, int ports, const std::string& placement, int jobs,
+                const py::object& progress) {
   require(bytes >= 0 && cores >= 1, "bytes are not negative, and cores are positive");
   Traffic result{.p = size_of(subject, p), .bytes = bytes};
-  interruptible([&] {
+  run_long("traffic", &progress, [&](LongCall& call) {
     const Machine on = machine_or_default(machine);
-    Simulated simulated = simulated_of(subject, p, bytes, root, on, jobs);
+    Simulated simulated = simulated_of(subject, p, bytes, root, on, jobs, call);
     result.id = simulated.id;
     result.fabric.topology = sim::read_topology(topology, sim::nodes_needed(result.p, cores));
     result.fabric.node_of =
         sim::place(sim::parse_placement(placement), result.p, cores, result.fabric.topology->nodes());
     result.fabric.ports = ports;
-    result.contention = sim::contention(simulated.ranks, static_cast<double>(bytes), result.fabric, on,
-                                        [](Count) { return no_signal(); });
+    const auto messages = static_cast<double>(std::max<Count>(1, simulated.ranks.messages()));
+    result.contention =
+        sim::contention(simulated.ranks, static_cast<double>(bytes), result.fabric, on, [&](Count read) {
+          call.at(0.5 + 0.5 * static_cast<double>(read) / messages);
+          return true;
+        });
   });
   return result;
 }
@@ -84,7 +91,7 @@ void add_traffic(py::module_& module) {
   module.def("traffic", &traffic, py::arg("what"), py::arg("topology"), py::arg("p") = 0,
              py::arg("bytes") = Count{1024}, py::arg("root") = 0, py::arg("machine") = py::none(), py::arg("cores") = 1,
              py::arg("ports") = 1, py::arg("placement") = "consecutive", py::arg("jobs") = 0,
-             py::call_guard<py::gil_scoped_release>(),
+             py::arg("progress") = false, py::call_guard<py::gil_scoped_release>(),
              "Reads a collective round by round on a network, as circoll simulate --topology does.");
 }
 

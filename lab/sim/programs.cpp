@@ -248,8 +248,9 @@ Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& s
   return all;
 }
 
-/// The programs of all ranks whose schedules are rotations of rank 0's. O(messages of all ranks).
-Programs programs_of_rotations(const Schedule& first) {
+/// The programs of all ranks whose schedules are rotations of rank 0's. O(messages of all ranks). Asks `go_on` as
+/// Ranks does.
+Programs programs_of_rotations(const Schedule& first, const std::function<bool(Rank)>& go_on) {
   const Rank p = first.shape.size;
   if (static_cast<std::int64_t>(first.steps.size()) > most_steps / p) refuse_size(first);
   Programs all;
@@ -257,6 +258,7 @@ Programs programs_of_rotations(const Schedule& first) {
   std::vector<std::uint32_t>& peers = all.peers.emplace_back();
   peers.reserve(std::size_t{program.messages} * static_cast<std::size_t>(p));
   for (Rank r = 0; r < p; ++r) {
+    if (go_on && !go_on(r)) throw Stopped{};
     for (const Step& step : first.steps) {
       if (is_message(step)) peers.push_back(static_cast<std::uint32_t>((step.peer + r) % p));
     }
@@ -294,8 +296,8 @@ Ranks::Ranks(const Selection& selection, Rank p, Rank root, int threads,
   };
   const Schedule first = schedule_of(0);
   const bool rotates = selection.algorithm->rotation != Rotation::none && shape.labels == nullptr;
-  programs_ =
-      std::make_unique<Programs>(rotates ? programs_of_rotations(first) : programs_of(p, threads, schedule_of, go_on));
+  programs_ = std::make_unique<Programs>(rotates ? programs_of_rotations(first, go_on)
+                                                 : programs_of(p, threads, schedule_of, go_on));
   set_vector(*programs_, first);
 }
 

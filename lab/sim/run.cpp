@@ -91,7 +91,7 @@ SimulatedRun Run<Counter, record>::play() {
     const Event event = calendar_.pop();
     now_ = event.time;
     handle(event);
-    if ((++outcome_.events & 0xfffff) == 0 && options_.go_on && !options_.go_on(outcome_.events)) throw Stopped{};
+    if ((++outcome_.events & 0xffff) == 0 && options_.go_on && !options_.go_on(outcome_.events)) throw Stopped{};
   }
   for (Index r = 0; r < states_.size(); ++r) release(r);  // for whose ends nothing has waited
   if (completed_ != programs_.steps) report_stuck();

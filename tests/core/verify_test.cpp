@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "circoll/error.hpp"
@@ -47,6 +49,67 @@ TEST(Refutations, NameRankStepAndBlock) {
   EXPECT_EQ(verdict.refutation->to_string(),
             "allgather/circulant_optimal p=5 root=0 rank=3 step=" + std::to_string(index) +
                 " block=0: matching: the send of rank 4, step 1, carries block 4 in its place");
+}
+
+/// Parts of a proof as a watch sees them.
+std::vector<double> parts_of(const std::string& id, Rank p, ProofMethod method) {
+  const Selection s = parse_selection(id);
+  std::vector<double> parts;
+  const Verdict verdict = verify_algorithm(*s.algorithm, s.collective, {.size = p}, {}, method,
+                                           [&](double part) { parts.push_back(part); });
+  EXPECT_TRUE(verdict.proven());
+  return parts;
+}
+
+TEST(Watch, SeesPartsThatGrow) {
+  for (const auto& [id, method] :
+       {std::pair{"allreduce/ring", ProofMethod::rotation}, std::pair{"allreduce/ring", ProofMethod::all_ranks},
+        std::pair{"allreduce/rabenseifner", ProofMethod::automatic}}) {
+    const std::vector<double> parts = parts_of(id, 12, method);
+    ASSERT_GT(parts.size(), 12U);
+    EXPECT_TRUE(std::ranges::is_sorted(parts)) << id;
+    EXPECT_GE(parts.front(), 0);
+    EXPECT_LE(parts.back(), 1);
+    EXPECT_GT(parts.back(), 0.9);
+  }
+}
+
+TEST(Watch, EndsAProofByAnException) {
+  const Selection s = parse_selection("allreduce/rabenseifner");
+  for (const double end : {0.0, 0.15, 0.25, 0.45, 0.7, 0.95}) {
+    double last = -1;
+    EXPECT_THROW((void)verify_algorithm(*s.algorithm, s.collective, {.size = 24}, {}, ProofMethod::automatic,
+                                        [&](double part) {
+                                          last = part;
+                                          if (part >= end) throw std::string("enough");
+                                        }),
+                 std::string);
+    EXPECT_GE(last, end);
+    EXPECT_LT(last, end + 0.05);
+  }
+}
+
+TEST(Watch, EndsProofsOfAllThreads) {
+  std::atomic<std::int64_t> calls{0};
+  VerifyRange range{.first = 20, .last = 60};
+  range.jobs = 3;
+  range.watch = [&](double) {
+    if (++calls > 1000) throw std::string("enough");
+  };
+  EXPECT_THROW((void)verify_range({parse_selection("allreduce/rabenseifner")}, range), std::string);
+  EXPECT_LT(calls, 1010);
+}
+
+TEST(Watch, ChangesNoVerdict) {
+  const Selection s = parse_selection("reduce/circulant_tree");
+  for (const Rank p : {1, 7, 16}) {
+    const Shape shape{.size = p, .root = p / 2};
+    const Verdict seen = verify_algorithm(*s.algorithm, s.collective, shape, {}, ProofMethod::automatic, [](double) {});
+    const Verdict alone = verify_algorithm(*s.algorithm, s.collective, shape);
+    EXPECT_EQ(seen.counted, alone.counted);
+    EXPECT_EQ(seen.messages, alone.messages);
+    EXPECT_TRUE(seen.proven() && alone.proven());
+  }
 }
 
 TEST(Refutations, AreOfTheSmallestSize) {

@@ -320,6 +320,43 @@ def test_long_calls_let_other_threads_go_on():
     assert inside > 2, f"{inside} turns in {passed:.3f} s"
 
 
+RULES = {"allreduce": [{"op": "commutative", "p": [2, 3], "nodes": [1, 2], "bytes": [0, 1024], "use": "ring"}, {"otherwise": "auto"}],
+         "bcast": [{"p": [1, 9], "use": "pipeline:segments=4"}, {"p": [9], "use": "native"}]}
+PROFILE = {"version": 1, "library": "Open MPI 4.1.4", "processor": "AMD EPYC", "measured": [
+    {"ranks": 4, "crowded": True, "processors": 2, "launches": 5, "circoll": "0.1", "date": "2026-01-02", "host": "n1"}]}
+
+
+def test_rules_are_objects(tmp_path):
+    file = tmp_path / "rules.json"
+    file.write_text(json.dumps({"circoll_rules": 1, **RULES}))
+    ring, otherwise, pipeline, native = circoll.rules(file)
+    assert (ring.collective, ring.use, ring.algorithm, ring.line) == ("allreduce", "ring", circoll.algorithm("allreduce/ring"), 1)
+    assert (ring.p, ring.nodes, ring.ranks_per_node, ring.bytes) == ((2, 3), (1, 2), (1, None), (0, 1024)) and ring.operators == ["commutative"]
+    assert otherwise.otherwise and otherwise.use == "auto" and otherwise.algorithm is None
+    assert pipeline.algorithm.params == {"segments": 4} and pipeline.operators == [] and native.use == "native"
+    assert circoll.explain("bcast", 4, 64, policy=f"file:{file}").algorithm == pipeline.algorithm
+    file.write_text(json.dumps({"circoll_rules": 1, "bcast": [{"p": [2, 5], "use": "binomial"}]}))
+    with pytest.raises(circoll.ParseError, match="rules.json"):
+        circoll.rules(file)
+
+
+def test_a_profile_is_an_object(tmp_path):
+    file = tmp_path / "profile.json"
+    program = {"measured": {"report": "r.json", "launches": 3, "circoll": "0.4", "date": "2026-01-03", "host": "n2", "tried": "no"},
+               "bcast": [{"p": [2, 5], "use": "linear"}, {"otherwise": "auto"}]}
+    rules = {"allreduce": [{"op": "commutative", "p": [4, 5], "nodes": [1, 2], "bytes": [0, 1024], "use": "ring"}, {"otherwise": "auto"}]}
+    file.write_text(json.dumps({"circoll_rules": 1, "profile": PROFILE, **rules, "programs": {"cg": program}}))
+    profile = circoll.profile(file)
+    assert (profile.library, profile.processor) == ("Open MPI 4.1.4", "AMD EPYC")
+    assert profile.measured == [circoll.ProfileRanks(4, True, 2, 5, "0.1", "2026-01-02", "n1")]
+    assert [rule.use for rule in profile.rules] == ["ring", "auto"]
+    (cg,) = profile.programs
+    assert (cg.name, cg.host, cg.tried) == ("cg", "n2", "no") and [rule.use for rule in cg.rules] == ["linear", "auto"]
+    file.write_text(json.dumps({"circoll_rules": 1, **RULES}))
+    with pytest.raises(circoll.ParseError, match="profile.json"):
+        circoll.profile(file)
+
+
 def test_measurements_are_a_data_frame(tmp_path):
     pandas = pytest.importorskip("pandas")
     file = tmp_path / "bench.json"

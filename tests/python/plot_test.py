@@ -7,6 +7,7 @@ import re
 import circoll
 import circoll.plot
 import matplotlib
+import matplotlib.quiver
 import pytest
 
 ROWS = [{"collective": collective, "algorithm": algorithm, "p": 2, "bytes": size, "median_us": factor * (1 + size / 1000),
@@ -27,6 +28,56 @@ def test_costs_show_the_fastest_and_where_they_cross():
     fastest = {circoll.rank("allreduce", 36, size)[0].algorithm.name for size in data["sizes"]}
     assert {text.get_text() for text in axis.get_legend().get_texts()} == fastest and len(fastest) > 1
     assert data["sizes"][0] == 8 and data["sizes"][-1] == 1 << 20
+
+
+def test_costs_name_the_size_at_which_the_fastest_changes():
+    axis = circoll.plot.costs({"collective": "bcast", "p": 4, "sizes": [8, 64, 1024, 8192], "fastest": ["a", "a", "b", "b"],
+                               "times_s": {"a": [1, 2, 3, 4], "b": [2, 3, 1, 1], "c": [9, None, 9, 9]}}).axes[0]
+    assert [text.get_text() for text in axis.texts] == ["1 KiB"]
+    dotted = [line for line in axis.lines if line.get_linestyle() == ":"]
+    assert [line.get_xdata()[0] for line in dotted] == [1024]
+
+
+def arrows_of(axis):
+    """Begins and ends of the arrows of an axis."""
+    (arrows,) = [one for one in axis.collections if isinstance(one, matplotlib.quiver.Quiver)]
+    return [((x, y), (x + u, y + v)) for x, y, u, v in zip(arrows.X, arrows.Y, arrows.U, arrows.V)]
+
+
+def test_rounds_have_an_arrow_for_each_message():
+    schedules = circoll.algorithm("allgather/bruck").schedules(p=6)
+    messages = circoll.messages(schedules)
+    axis = circoll.plot.rounds(schedules).axes[0]
+    drawn = sorted((int(x), round(y), round(to_y)) for (x, y), (_, to_y) in arrows_of(axis))
+    assert drawn == sorted((int(row["round"]), int(row["source"]), int(row["destination"])) for row in messages)
+    assert {text.get_text() for text in axis.get_legend().get_texts()} == {str(blocks) for blocks in set(messages["blocks"].tolist())}
+    assert axis.get_title(loc="left") == "allgather/bruck, p = 6"
+
+
+def test_rounds_around_a_circle():
+    schedules = circoll.algorithm("allgather/bruck").schedules(p=6)
+    figure = circoll.plot.rounds(schedules, "circle", title="six")
+    rounds = [axis for axis in figure.axes if axis.get_title()]
+    assert [axis.get_title() for axis in rounds] == ["round 0", "round 1", "round 2"] and figure._suptitle.get_text() == "six"
+    messages = circoll.messages(schedules)
+    for k, axis in enumerate(rounds):
+        points = axis.collections[0].get_offsets()
+
+        def nearest(place):
+            return int(((points - place) ** 2).sum(axis=1).argmin())
+        drawn = sorted((nearest(begin), nearest(end)) for begin, end in arrows_of(axis))
+        assert drawn == sorted((int(row["source"]), int(row["destination"])) for row in messages if row["round"] == k)
+
+
+def test_rounds_of_a_barrier_and_of_one_rank():
+    assert len(arrows_of(circoll.plot.rounds(circoll.algorithm("barrier/dissemination").schedules(p=5)).axes[0])) == 15
+    for form in ("spacetime", "circle"):
+        axis = circoll.plot.rounds(circoll.algorithm("bcast/binomial").schedules(p=1), form).axes[0]
+        assert not [one for one in axis.collections if isinstance(one, matplotlib.quiver.Quiver)]
+
+
+def test_a_notebook_shows_a_chart_by_itself():
+    assert circoll.plot.measured({"rows": ROWS})._repr_png_().startswith(b"\x89PNG")
 
 
 def test_measured_bars_have_intervals():
@@ -92,6 +143,7 @@ def test_a_gantt_chart_has_a_bar_for_each_step():
     bars = [bar for container in axis.containers for bar in container]
     assert len(bars) == len(run.steps)
     assert max(bar.get_x() + bar.get_width() for bar in bars) == pytest.approx(1e6 * run.time_s)
+    assert axis.get_ylim() == (7.5, -0.5)
     with pytest.raises(ValueError, match="512"):
         circoll.plot.gantt({"steps": [], "p": 513})
 
@@ -101,6 +153,8 @@ def test_traffic_has_bars_for_rounds_and_levels():
     times, volumes = circoll.plot.traffic(load).axes
     assert len(times.containers[0]) == 15 and len(volumes.containers[0]) == 3
     assert sum(bar.get_height() for bar in times.containers[0]) == pytest.approx(1e6 * load.time_s)
+    assert [tick.get_text() for tick in volumes.get_xticklabels()] == ["node", "group", "system"]
+    assert volumes.yaxis.get_major_formatter()(2048, 0) == "2 KiB"
 
 
 @pytest.mark.parametrize("words, text", [
@@ -131,6 +185,11 @@ def test_plot_draws_files_that_commands_wrote(tool, tmp_path):
         _, out, _ = tool("simulate", *words.split(), "--json")
         (tmp_path / "run.json").write_text(out)
         assert tool("plot", "run.json", "-o", "run.svg")[0] == 0, words
+    _, out, _ = tool("show", "allgather/bruck", "-p", "5", "--format", "json")
+    (tmp_path / "bruck.json").write_text(out)
+    for kind in ("spacetime", "circle"):
+        assert tool("plot", "bruck.json", "-o", f"{kind}.svg", "--kind", kind)[0] == 0
+    assert "allgather/bruck, p = 5" in words_of(tmp_path / "spacetime.svg") and "round 2" in words_of(tmp_path / "circle.svg")
     again = tmp_path / "again.svg"
     tool("plot", "times.json", "-o", "again.svg")
     assert again.read_bytes() == (tmp_path / "times.svg").read_bytes()
@@ -146,6 +205,10 @@ def test_plot_draws_files_that_commands_wrote(tool, tmp_path):
     ("plot two.json -o /none/such/x.svg", 1, "No such file"),
     ("plot bench.json bench.json -o x.svg", 1, "is there twice: circoll merge combines measurements"),
     ("plot run.json -o x.svg", 1, "circoll simulate --plot draws them"),
+    ("plot ring.json -o x.svg", 1, "1 of 4 are here: circoll show writes them without --rank"),
+    ("plot wide.json -o x.svg --kind circle", 1, "at most 64 ranks and 24 rounds"),
+    ("plot wide.json -o x.svg --kind ratios", 1, "not as 'ratios'"),
+    ("plot bench.json -o x.svg --kind circle", 1, "not as 'circle'"),
     ("simulate allreduce -p 8 --plot /none/such/x.svg", 1, "No such file"),
     ("faults allreduce -p 4 --plot x.svg", 2, "about one algorithm"),
     ("faults allreduce/ring -p 4 --repair --plot x.svg", 2, "--picture"),
@@ -158,6 +221,8 @@ def test_wrong_calls_get_one_sentence(tool, tmp_path, words, code, sentence):
     (tmp_path / "damaged.json").write_text('{"rows": [{"median_us": 1}]}')
     (tmp_path / "bench.json").write_text(json.dumps({"rows": ROWS}))
     (tmp_path / "run.json").write_text(tool("simulate", "bcast/binomial", "-p", "8", "--json")[1])
+    (tmp_path / "ring.json").write_text(tool("show", "allreduce/ring", "-p", "4", "--rank", "1", "--format", "json")[1])
+    (tmp_path / "wide.json").write_text(tool("show", "bcast/binomial", "-p", "65", "--format", "json")[1])
     (tmp_path / "two.json").write_text('{"collective": "bcast", "p": 2, "sizes": [8], "fastest": ["linear"], "times_s": {"linear": [1e-6]}}')
     got, out, err = tool(*words.split())
     assert got == code and sentence in err and len(err.strip().splitlines()) <= 2, (got, out, err)

@@ -3,7 +3,11 @@ import ast
 import dataclasses
 import doctest
 import inspect
+import os
+import pathlib
 import re
+import subprocess
+import sys
 
 import circoll
 import circoll._core
@@ -87,3 +91,27 @@ def test_the_example_of_the_readme(source, tmp_path, monkeypatch):
     readme = (source / "README.md").read_text(encoding="utf-8")
     exec(compile(re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1], "README.md", "exec"), {})
     assert (tmp_path / "costs.svg").stat().st_size > 1000
+
+
+TYPED = """
+import circoll
+verdict = circoll.verify("allreduce/ring", p=4, progress=print)
+count: int = verdict.messages
+rules: list[circoll.Rule] = circoll.rules("rules.json")
+first: tuple[int, int | None] = rules[0].bytes
+name: str = circoll.algorithm("allreduce/ring").cost(4)
+circoll.verify("allreduce/ring", ranks=4)
+circoll.simulate("allreduce/ring", p=4).time_s = 1.0
+"""
+
+
+def test_a_type_checker_knows_the_package(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "user.py").write_text(TYPED)
+    place = pathlib.Path(circoll.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-m", "mypy", "--ignore-missing-imports", "--exclude", "plot/__main__", "--cache-dir", tmp_path / "cache",
+                           tmp_path / "user.py", place / "circoll"], capture_output=True, text=True, check=False, timeout=300,
+                          env={**os.environ, "MYPYPATH": str(place)}, cwd=tmp_path)
+    errors = [line for line in done.stdout.splitlines() if ": error: " in line]
+    assert [int(line.split(":")[1]) for line in errors if line.startswith("user.py")] == [7, 8, 9], done.stdout + done.stderr
+    assert len(errors) == 3, done.stdout

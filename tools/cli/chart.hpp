@@ -10,7 +10,7 @@ namespace circoll::cli {
 
 /// The words on its command line besides files and output.
 struct ChartOptions {
-  std::string kind{};   ///< "times" or "ratios", of measurements; empty: times
+  std::string kind{};   ///< "times" or "ratios" of measurements, "spacetime" or "circle" of rounds; empty: the first
   std::string title{};  ///< empty: one by the contents
 };
 

@@ -20,12 +20,13 @@ struct PlotOptions {
 
 void add_plot(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<PlotOptions>();
-  CLI::App* command = app.add_subcommand("plot", "Draw a chart of measurements, costs, failures or simulations");
+  CLI::App* command =
+      app.add_subcommand("plot", "Draw a chart of measurements, costs, rounds, failures or simulations");
   command
       ->add_option(
           "files", options->files,
           "Files of bench, merge, cost --sizes, faults or simulate, written with --json (simulate of one algorithm "
-          "with --plot, too); several of bench or merge are one chart")
+          "with --plot, too), or of show --format json; several of bench or merge are one chart")
       ->type_name("FILE.json")
       ->required()
       ->check(CLI::ExistingFile);
@@ -33,15 +34,19 @@ void add_plot(CLI::App& app, Context& /*context*/) {
       ->type_name("FILE.svg")
       ->required()
       ->check(chart_file());
-  command->add_option("--kind", options->chart.kind, "Measurements as times over sizes, or as bars of ratios to native")
-      ->check(CLI::IsMember({"times", "ratios"}))
-      ->default_str("times");
+  command
+      ->add_option("--kind", options->chart.kind,
+                   "Measurements as times over sizes (default), or as bars of ratios to native; rounds as a space-time "
+                   "diagram (default), or as circles")
+      ->check(CLI::IsMember({"times", "ratios", "spacetime", "circle"}));
   command->add_option("--title", options->chart.title, "A title in place of the usual one");
   command->footer(
       "Charts need Python with matplotlib. `import circoll.plot` draws the same in Python (docs/lab/python.md).\n"
       "Examples:\n"
       "  circoll cost allreduce -p 36 --bytes 64Mi --sizes --json > times.json\n"
-      "  circoll plot times.json -o times.svg");
+      "  circoll plot times.json -o times.svg\n"
+      "  circoll show allreduce/ring -p 8 --format json > ring.json\n"
+      "  circoll plot ring.json -o ring.svg --kind circle");
   command->callback([options] {
     const Interruptible interruptible;
     Chart(options->output).draw(options->files, options->chart);

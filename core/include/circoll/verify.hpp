@@ -73,12 +73,16 @@ struct Verdict {
   [[nodiscard]] bool proven() const { return !refutation.has_value(); }  ///< true if nothing was refuted
 };
 
+/// Called often during a proof, by its thread, with the part that is done, from 0 to 1. A proof that finds more of a
+/// refutation begins again from 0. The exceptions that the function throws end the proof and reach the caller.
+using ProofWatch = std::function<void(double part)>;
+
 /// Executes the schedules of all ranks symbolically and checks every claim. `ranks[i]` is the schedule of
 /// rank i. `dependencies`, if given, replaces the derived ones, one entry per rank (for testing the
 /// verifier). Memory O(slots + steps of all ranks). Throws Error(unsupported) if the vector has more than
 /// 2^31 contributions.
 [[nodiscard]] Verdict verify_schedules(std::span<const Schedule> ranks, const Claims& claims,
-                                       std::span<const Dependencies> dependencies = {});
+                                       std::span<const Dependencies> dependencies = {}, const ProofWatch& watch = {});
 
 /// Does the same for rank 0's schedule and its rotations. One rank is executed, on values that are counted from it
 /// (docs/developer/proof.md). Returns nothing if one rank cannot tell. That is so where the order of ranks is claimed,
@@ -86,7 +90,8 @@ struct Verdict {
 /// are combined with neighbours. Elsewhere it computes sets of ranks. Throws Error(unsupported) if these are too large
 /// (2^28 entries).
 [[nodiscard]] std::optional<Verdict> verify_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims,
-                                                      const Dependencies* dependencies = nullptr);
+                                                      const Dependencies* dependencies = nullptr,
+                                                      const ProofWatch& watch = {});
 
 /// The ranks of which a proof executes the schedules.
 enum class ProofMethod : std::uint8_t {
@@ -101,7 +106,8 @@ using OnArrival = std::function<bool(Rank rank, Rank peer)>;
 /// Builds the schedules of an instance and verifies them. shape.rank is ignored. With `on_arrival` they are transformed
 /// first (combined_on_arrival), and all ranks are executed. Throws Error(unsupported) if there are too many ranks.
 [[nodiscard]] Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape,
-                                       const OnArrival& on_arrival = {}, ProofMethod method = ProofMethod::automatic);
+                                       const OnArrival& on_arrival = {}, ProofMethod method = ProofMethod::automatic,
+                                       const ProofWatch& watch = {});
 
 /// True if the schedules of an instance are rotations of rank 0's, by the way in which they are built.
 [[nodiscard]] bool has_rotations(const Algorithm& algorithm, const Params& params);
@@ -135,6 +141,9 @@ struct VerifyRange {
   int jobs = 1;  ///< threads
   /// Called now and then with the number of instances done and in total, from one thread at a time.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};
+  /// Called during the proof of each instance with the part of that, by all threads at the same time. An exception that
+  /// it throws reaches the caller, when the threads have ended: it must throw in each of them.
+  ProofWatch watch{};
 };
 
 /// The outcome for one algorithm over a family.

@@ -6,55 +6,49 @@
 >>> bool(circoll.verify("allreduce/circulant_optimal", p=11))
 True
 """
-import dataclasses
 import os
 from collections.abc import Iterable
 from typing import Any
 
-from ._core import (FAILURE_CLASSES, Algorithm, Buffer, Builder, Execution, LogGops, Machine, Network, Region, Schedule, Simulation, _verify_size,
-                    algorithm, algorithms, collectives, execute, explain, faults, messages, parse, rank, read, repair, simulate, to_dot,
-                    to_goal, to_json, to_msccl, to_svg, to_text, traffic, verify)
+from ._core import (FAILURE_CLASSES, Algorithm, Buffer, Builder, Execution, LogGops, Machine, Network, Region, Schedule, Simulation, _verify_sizes,
+                    algorithm, algorithms, collectives, execute, explain, faults, messages, parse, profile, rank, read, repair, rules,
+                    simulate, to_dot, to_goal, to_json, to_msccl, to_svg, to_text, traffic, verify)
 from .errors import Error, InternalError, InvalidArgument, ParseError, Refuted, UnknownName, Unsupported
-from .results import Cost, Decision, Failures, Guarantees, Needs, RangeVerdict, Ranked, Refutation, Repair, Terms, Traffic, Verdict
+from .progress import Progress
+from .results import (Cost, Decision, Failures, Guarantees, Needs, Profile, ProfileProgram, ProfileRanks, RangeVerdict, Ranked, Refutation, Repair, Rule,
+                      Terms, Traffic, Verdict)
 from .running import run
 from .schedules import StepKind, build, write
 from .version import VERSION as __version__
 
 __all__ = ["Algorithm", "Buffer", "Builder", "Cost", "Decision", "Error", "Execution", "FAILURE_CLASSES", "Failures", "Guarantees",
-           "InternalError", "InvalidArgument", "LogGops", "Machine", "Needs", "Network", "ParseError", "RangeVerdict", "Ranked", "Refutation",
-           "Refuted", "Region", "Repair", "Schedule", "Simulation", "StepKind", "Terms", "Traffic", "UnknownName", "Unsupported", "Verdict",
-           "algorithm", "algorithms", "build", "collectives", "costs", "execute", "explain", "faults", "measurements", "messages", "parse",
-           "rank", "read", "repair", "run", "simulate", "to_dot", "to_goal", "to_json", "to_msccl", "to_svg", "to_text", "traffic", "verify",
-           "verify_range", "write"]
+           "InternalError", "InvalidArgument", "LogGops", "Machine", "Needs", "Network", "ParseError", "Profile", "ProfileProgram",
+           "ProfileRanks", "RangeVerdict", "Ranked", "Refutation", "Refuted", "Region", "Repair", "Rule", "Schedule", "Simulation",
+           "StepKind", "Terms", "Traffic", "UnknownName", "Unsupported", "Verdict", "algorithm", "algorithms", "build", "collectives",
+           "costs", "execute", "explain", "faults", "measurements", "messages", "parse", "profile", "rank", "read", "repair", "rules",
+           "run", "simulate", "to_dot", "to_goal", "to_json", "to_msccl", "to_svg", "to_text", "traffic", "verify", "verify_range",
+           "write"]
 
 
 def verify_range(what: str | Algorithm, sizes: Iterable[int] = range(1, 65), all_roots: bool = False, segments: Iterable[int] = (),
-                 jobs: int = 0) -> RangeVerdict:
-    """Proves all instances for several p, as `circoll verify` does. It ends at the smallest p that is refuted. jobs=0: one per core.
+                 jobs: int = 0, progress: Progress = False) -> RangeVerdict:
+    """Proves all instances for several p, as `circoll verify` does. Larger p are left out once one is refuted. jobs=0: one per core.
 
     >>> proof = circoll.verify_range("allgather/bruck", range(1, 9))
     >>> proof.refutation is None and proof.instances > 0
     True
     """
-    total = None
-    segments = list(segments)
-    for p in sorted(sizes):
-        verdict = _verify_size(what, p, all_roots, segments, jobs)
-        total = dataclasses.replace(verdict, instances=verdict.instances + (total.instances if total else 0))
-        if total.refutation:
-            break
-    if total is None:
-        raise InvalidArgument("verify_range needs at least one number of ranks")
-    return total
+    return _verify_sizes(what, list(sizes), all_roots, list(segments), jobs, progress)
 
 
 def costs(collective: str, p: int, most_bytes: int = 1 << 26, op: str = "sum", machine: Machine | None = None, root: int = 0) -> dict[str, Any]:
     """Predicted times of all algorithms over sizes, for plot.costs: the sizes of `circoll cost --sizes`, four for each doubling from 8 bytes on."""
-    sizes = []
+    sizes: list[int] = []
     while (size := round(8 * 2 ** (len(sizes) / 4))) < most_bytes:
         sizes.append(size)
     sizes.append(most_bytes)
-    times, fastest = {}, []
+    times: dict[str, list[float | None]] = {}
+    fastest = []
     for at, size in enumerate(sizes):
         ranked = [one for one in rank(collective, p, size, op=op, machine=machine, root=root) if not one.unmet_need]
         fastest.append(ranked[0].algorithm.name)  # of equal times the first one is what `auto` would take

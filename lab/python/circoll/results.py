@@ -74,6 +74,64 @@ class Decision:
     predicted_s: list[tuple[Algorithm, float]]
 
 
+_Span = tuple[int, int | None]  # from the first, included, to the second, excluded; None: without an end
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """A rule of a file: what is used for which calls. `use` is "native", "auto" (the model), or the algorithm. `operators` has the words that
+    hold for all operators of the rule. `otherwise` is for calls that no other rule covers."""
+
+    collective: str
+    use: str
+    algorithm: Algorithm | None
+    p: _Span
+    nodes: _Span
+    ranks_per_node: _Span
+    bytes: _Span
+    operators: list[str]
+    otherwise: bool
+    line: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ProfileRanks:
+    """A number of ranks on one node that a profile knows, and where it was measured."""
+
+    ranks: int
+    crowded: bool
+    processors: int
+    launches: int
+    circoll: str
+    date: str
+    host: str
+
+
+@dataclasses.dataclass(frozen=True)
+class ProfileProgram:
+    """A program for which a profile has rules of its own. `tried` is the outcome of its runs with the rules."""
+
+    name: str
+    report: str
+    launches: int
+    circoll: str
+    date: str
+    host: str
+    tried: str
+    rules: list[Rule]
+
+
+@dataclasses.dataclass(frozen=True)
+class Profile:
+    """A profile: the MPI library and the processor for which it holds, and its rules for all programs."""
+
+    library: str
+    processor: str
+    measured: list[ProfileRanks]
+    programs: list[ProfileProgram]
+    rules: list[Rule]
+
+
 @dataclasses.dataclass(frozen=True)
 class Refutation:
     """The smallest evidence against an algorithm. -1: no single rank, step or block. str() is all of it in a line."""

@@ -174,7 +174,9 @@ def run(what: str | _core.Algorithm | Sequence[_core.Schedule], sendbuf: Any, re
     """
     from mpi4py import MPI
     comm = MPI.COMM_WORLD if comm is None else comm
-    prepared, call, digest, failed = (), (), None, None
+    prepared: Any = ()
+    call: Any = ()
+    digest, failed = None, None
     try:
         algorithm = _core.algorithm(what)
         prepared, call = _prepare(algorithm, (sendbuf, recvbuf), op, comm, root, counts, MPI.COMM_WORLD.Get_attr(MPI.TAG_UB))
@@ -190,5 +192,6 @@ def run(what: str | _core.Algorithm | Sequence[_core.Schedule], sendbuf: Any, re
         if others_digest != digest:
             raise InvalidArgument(f"rank {rank} has other schedules of {call[0]} than rank {comm.rank}")
     private = comm.Dup()  # no message of the caller's is taken for one of these
-    _Execution(*prepared, private, MPI).go()
+    plan, areas, operator = prepared
+    _Execution(plan, areas, operator, private, MPI).go()
     private.Free()

@@ -1,6 +1,6 @@
 """Draws what a command of Circoll wrote with --json. The tool starts this folder as a program:
 
-    python3 plot FILE.json... -o OUT.svg [--kind times|ratios] [--title TITLE]
+    python3 plot FILE.json... -o OUT.svg [--kind times|ratios|spacetime|circle] [--title TITLE]
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ def main():
     parser = argparse.ArgumentParser(description="Draws what a command of Circoll wrote with --json.")
     parser.add_argument("files", nargs="*")
     parser.add_argument("-o", "--output", required=True, help="its ending says the form: svg, pdf, png")
-    parser.add_argument("--kind", choices=("times", "ratios"), default="times")
+    parser.add_argument("--kind", choices=("times", "ratios", "spacetime", "circle"))
     parser.add_argument("--title")
     options = parser.parse_args()
     try:

@@ -1,5 +1,6 @@
 """The look of all charts, and what their axes have in common."""
 import functools
+import io
 import pathlib
 import threading
 
@@ -18,6 +19,16 @@ def styled(draw):
     return with_style
 
 
+class Chart(Figure):
+    """A Figure that a notebook shows by itself, as the value of a cell: pyplot does not know it, nor keep it."""
+
+    @styled
+    def _repr_png_(self):
+        picture = io.BytesIO()
+        self.savefig(picture, format="png", dpi=100)
+        return picture.getvalue()
+
+
 @styled
 def save(figure, path):
     """Writes a chart. An SVG has no date, so that the same numbers give the same bytes."""
@@ -25,8 +36,8 @@ def save(figure, path):
 
 
 def subplots(rows=1, columns=1, figsize=None, **options):
-    """A figure and its axes as a table, also of one. The figure is the caller's: pyplot does not know it, nor keep it."""
-    figure = Figure(figsize=figsize)
+    """A figure, which is the caller's, and its axes as a table, also of one."""
+    figure = Chart(figsize=figsize)
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 

@@ -70,7 +70,7 @@ def gantt(data, title=None):
             axis.barh([rank - (0.2 if kind == 0 else -0.2) for rank, *_ in mine], [1e6 * (end - begin) for _, _, begin, end, _ in mine],
                       0.38, [1e6 * begin for _, _, begin, *_ in mine], color=colour, label=name,
                       edgecolor=["#1f2328" if on_path else "none" for *_, on_path in mine], linewidth=0.9)
-    axis.invert_yaxis()
+    axis.set_ylim(head["p"] - 0.5, -0.5)
     axis.yaxis.get_major_locator().set_params(integer=True)
     axis.set_xlabel("time [us]")
     axis.set_ylabel("rank")
@@ -100,7 +100,10 @@ def traffic(data, title=None):
     times.set_xlabel("round")
     times.set_ylabel("time [us]")
     times.set_title(title or f"{head['id']}, p = {head['p']}, {in_bytes(head['bytes'])} on {head['topology']}", wrap=True)
-    times.legend()
-    volumes.bar(list(levels), list(levels.values()), color="#009e73")
+    times.set_ylim(0, 1.2 * max([1e6 * entry["time_s"] for entry in rounds], default=1))  # the legend stands above the bars
+    times.legend(ncols=2, loc="upper left")
+    order = [name for name in ("node", "group", "system") if name in levels]
+    volumes.bar(order, [levels[name] for name in order], color="#009e73")
+    volumes.yaxis.set_major_formatter(lambda size, _: in_bytes(size))
     volumes.set_ylabel("bytes of all messages")
     return figure

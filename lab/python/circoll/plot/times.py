@@ -20,6 +20,7 @@ def costs(data, title=None):
     for i in range(1, len(sizes)):
         if best[i] != best[i - 1]:
             axis.axvline(sizes[i], color="#59636e", linewidth=0.8, linestyle=":")
+            axis.text(sizes[i], 0.02, in_bytes(sizes[i]), transform=axis.get_xaxis_transform(), rotation=90, fontsize=7, color="#59636e", ha="right")
     axis.set_yscale("log")
     axis.set_ylabel("predicted time [s]")
     size_axis(axis, sizes)
@@ -51,6 +52,8 @@ def measured(data, kind="times", title=None):
     A ratio is the native time over an algorithm's. Its interval is of the algorithm's time alone. A result that was wrong has a cross.
     Data are one document or several of `circoll bench --json` and `circoll merge --json`, or circoll.measurements().
     """
+    if kind not in ("times", "ratios"):
+        raise ValueError(f"measurements are drawn as times or ratios, not as '{kind}'")
     panels = _measured_panels(data)
     algorithms = list(dict.fromkeys(algorithm for series in panels.values() for algorithm in series))
     cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
