@@ -3,10 +3,10 @@
 Each function takes an object of circoll, or what a command writes with --json, and returns a Figure of matplotlib. This package needs
 matplotlib and NumPy, and nothing compiled. `circoll plot` and the options --plot of the tool run it as a program.
 """
-from .runs import CLASSES, failures, gantt, traffic
+from .runs import CLASSES, failures, gantt, savings, traffic
 from .times import costs, measured, simulated
 
-__all__ = ["CLASSES", "chart", "costs", "failures", "gantt", "measured", "simulated", "traffic"]
+__all__ = ["CLASSES", "chart", "costs", "failures", "gantt", "measured", "savings", "simulated", "traffic"]
 
 
 def chart(data, kind="times", title=None):
@@ -23,6 +23,8 @@ def chart(data, kind="times", title=None):
         return costs(document, title)
     if "failures" in document:
         return failures(document, title)
+    if "savings" in document:
+        return savings(document, title)
     if "levels" in document:
         return traffic(document, title)
     if "steps" in document:
