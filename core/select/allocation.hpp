@@ -51,9 +51,9 @@ class SwitchTree {
 [[nodiscard]] Levels levels_from_text(std::string_view text, const std::string& source, Rank cores,
                                       const SwitchTree* switches, Rank p = 0);
 
-/// The hosts of a job of Slurm as text for levels_from_text. They are SLURM_JOB_NODELIST, with the ranks on each host as
-/// SLURM_TASKS_PER_NODE has them: "2(x3),1". Without that (empty) no line says how many. Throws Error(parse) that names
-/// the variable.
+/// The hosts of a job of Slurm as text for levels_from_text. They are SLURM_JOB_NODELIST, with the ranks on each host
+/// as SLURM_TASKS_PER_NODE has them: "2(x3),1". Without that (empty) no line says how many. Throws Error(parse) that
+/// names the variable.
 [[nodiscard]] std::string allocation_of_slurm(std::string_view nodelist, std::string_view tasks_per_node);
 
 }  // namespace circoll::select

@@ -3,10 +3,10 @@
 Each function takes an object of circoll, or what a command writes with --json, and returns a Figure of matplotlib. This package needs
 matplotlib and NumPy, and nothing compiled. `circoll plot` and the options --plot of the tool run it as a program.
 """
-from .runs import CLASSES, failures, gantt, savings, traffic
+from .runs import CLASSES, failures, gantt, jobs, traffic
 from .times import costs, measured, simulated
 
-__all__ = ["CLASSES", "chart", "costs", "failures", "gantt", "measured", "savings", "simulated", "traffic"]
+__all__ = ["CLASSES", "chart", "costs", "failures", "gantt", "jobs", "measured", "simulated", "traffic"]
 
 
 def chart(data, kind="times", title=None):
@@ -23,8 +23,8 @@ def chart(data, kind="times", title=None):
         return costs(document, title)
     if "failures" in document:
         return failures(document, title)
-    if "savings" in document:
-        return savings(document, title)
+    if "jobs" in document:
+        return jobs(document, title)
     if "levels" in document:
         return traffic(document, title)
     if "steps" in document:

@@ -1,4 +1,4 @@
-"""Charts of runs: steps over time, rounds on a network, failures that are survived, and traffic that many jobs save."""
+"""Charts of runs: steps over time, rounds on a network, failures that are survived, and ratios of many jobs."""
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
@@ -107,12 +107,12 @@ def traffic(data, title=None):
 
 
 @styled
-def savings(data, title=None):
-    """The share of bytes that algorithms save on many jobs, as boxes: with ranks as they are, and relabelled. Of lab/experiments/allocations.
+def jobs(data, title=None):
+    """A ratio of algorithms on many jobs, as boxes: with ranks as they are, and relabelled. Of lab/experiments/allocations.
 
-    A box has the middle half of the jobs, its line is the median, the dot is the mean, and whiskers reach to the worst and the best job.
+    A box has the middle half of the jobs, its line is the median, the dot is the mean, and whiskers reach to the best and the worst job.
     """
-    panels = data["savings"]
+    panels = data["jobs"]
     figure, (axes,) = subplots(1, len(panels), figsize=(5.4 * len(panels), 1.2 + 0.34 * max(len(panel["rows"]) for panel in panels)), sharex=True)
     for panel, axis in zip(panels, axes):
         axis.set_title(panel["title"])
@@ -120,7 +120,7 @@ def savings(data, title=None):
             continue
         for side, (name, colour) in enumerate((("as_is", "#9ecae1"), ("relabelled", "#0072b2"))):
             places = [line + 0.2 * (2 * side - 1) for line in range(len(panel["rows"]))]
-            boxes = axis.boxplot([[100 * value for value in row[name]] for row in panel["rows"]], positions=places, widths=0.34, vert=False,
+            boxes = axis.boxplot([row[name] for row in panel["rows"]], positions=places, widths=0.34, vert=False,
                                  whis=(0, 100), showmeans=True, patch_artist=True, manage_ticks=False,
                                  meanprops={"marker": "o", "markersize": 3, "markerfacecolor": "#1f2328", "markeredgecolor": "none"},
                                  medianprops={"color": "#1f2328"})
@@ -128,9 +128,10 @@ def savings(data, title=None):
                 box.set(facecolor=colour, linewidth=0.6)
         axis.set_yticks(range(len(panel["rows"])), [row["id"] for row in panel["rows"]])
         axis.invert_yaxis()
-        axis.axvline(0, color="#1f2328", linewidth=0.8, linestyle="--")
-        axis.set_xlabel("bytes between groups that are saved [%]")
+        axis.axvline(1, color="#1f2328", linewidth=0.8, linestyle="--")
+        axis.set_xscale("log")
     axes[0].legend(handles=[Patch(color="#9ecae1", label="ranks as they are"), Patch(color="#0072b2", label="relabelled")])
+    figure.supxlabel(data["axis"], fontsize="medium")
     if title:
         figure.suptitle(title)
     return figure
