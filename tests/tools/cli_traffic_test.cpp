@@ -142,15 +142,15 @@ TEST(CliTraffic, TheJobOfSlurm) {
 TEST(CliTraffic, RefusesMisuse) {
   unsetenv("SLURM_JOB_NODELIST");
   const std::string given = " --allocation " + hosts();
-  for (const std::string& arguments :
-       {std::string("allgather/ring"), "allgather/none" + given, given, "allgather/ring --allocation /nowhere",
-        "allgather/ring -p 9" + given, "allgather/ring --root 1" + given, "bcast/binomial --root 8" + given,
-        "allgather/ring --cores 0" + given, "allgather/ring --topology " + hosts() + given,
-        "scan/linear --relabel" + given, "allgather/ring:relabel=2 --relabel" + given,
-        "allgather/ring" + given + " " + hosts(), "allgather/ring --schedules x" + given,
-        "allgather/ring allgather/swing --relabel --schedules x" + given,
-        "allgather/swing --relabel -p 3 --schedules x" + given,
-        "allgather/ring --allocation " + file("outside", "elsewhere\n") + " --topology " + topology()}) {
+  for (const std::string& arguments : std::vector<std::string>{
+           "allgather/ring", "allgather/none" + given, given, "allgather/ring --allocation /nowhere",
+           "allgather/ring -p 9" + given, "allgather/ring --root 1" + given, "bcast/binomial --root 8" + given,
+           "allgather/ring --cores 0" + given, "allgather/ring --topology " + hosts() + given,
+           "scan/linear --relabel" + given, "allgather/ring:relabel=2 --relabel" + given,
+           "allgather/ring" + given + " " + hosts(), "allgather/ring --schedules x" + given,
+           "allgather/ring allgather/swing --relabel --schedules x" + given,
+           "allgather/swing --relabel -p 3 --schedules x" + given,
+           "allgather/ring --allocation " + file("outside", "elsewhere\n") + " --topology " + topology()}) {
     const CommandResult result = run("traffic " + arguments + " 2>&1");
     EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.out;
     EXPECT_FALSE(result.out.empty());
