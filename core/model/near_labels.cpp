@@ -38,17 +38,22 @@ std::vector<Edge> merged(std::vector<Edge> edges) {
   return edges;
 }
 
+/// All edges, each once.
+std::vector<Edge> edges_of(const Messages& messages) {
+  std::vector<Edge> edges;
+  messages.for_each([&](Rank from, Rank to, const Flow& flow) {
+    if (from != to)
+      edges.push_back({static_cast<std::size_t>(from), static_cast<std::size_t>(to), messages.weight(flow)});
+  });
+  return merged(std::move(edges));
+}
+
 /// Runs of labels, which are paired until there is one. Run 0 has label 0.
 class Runs {
  public:
   explicit Runs(const Messages& messages) {
     for (Rank label = 0; label < messages.size(); ++label) runs_.push_back({label});
-    std::vector<Edge> edges;
-    messages.for_each([&](Rank from, Rank to, const Flow& flow) {
-      if (from != to)
-        edges.push_back({static_cast<std::size_t>(from), static_cast<std::size_t>(to), messages.weight(flow)});
-    });
-    edges_ = merged(std::move(edges));
+    edges_ = edges_of(messages);
     between_ = edges_;
   }
 
@@ -166,6 +171,103 @@ class Runs {
   std::vector<Edge> between_;            ///< between runs
 };
 
+/// Swaps the ranks of two labels as long as less passes between the parts of the coarsest level. Label 0 stays.
+class Swaps {
+ public:
+  Swaps(const Messages& messages, const Levels& levels) : levels_(levels), parts_(at(levels.parts(0))) {
+    const std::size_t p = at(messages.size());
+    const std::vector<Edge> edges = edges_of(messages);
+    first_.assign(p + 1, 0);
+    for (const Edge& edge : edges) {
+      ++first_[edge.a + 1];
+      ++first_[edge.b + 1];
+    }
+    for (std::size_t i = 0; i < p; ++i) first_[i + 1] += first_[i];
+    std::vector<std::size_t> end(first_.begin(), first_.end() - 1);
+    neighbours_.resize(2 * edges.size());
+    for (const Edge& edge : edges) {
+      neighbours_[end[edge.a]++] = {edge.b, edge.weight};
+      neighbours_[end[edge.b]++] = {edge.a, edge.weight};
+    }
+  }
+
+  /// ranks[label] is the rank of each label.
+  void improve(std::vector<Rank>& ranks) {
+    to_part_.assign(ranks.size() * parts_, 0);
+    for (std::size_t label = 0; label < ranks.size(); ++label) {
+      for (std::size_t i = first_[label]; i < first_[label + 1]; ++i)
+        to_part_[label * parts_ + part(ranks, neighbours_[i].label)] += neighbours_[i].weight;
+    }
+    for (int sweep = 0; sweep < most_sweeps && sweep_once(ranks); ++sweep) {
+    }
+  }
+
+ private:
+  struct Neighbour {
+    std::size_t label = 0;
+    std::int64_t weight = 0;
+  };
+  static constexpr int most_sweeps = 1000;
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  static std::size_t at(Rank number) { return static_cast<std::size_t>(number); }
+  [[nodiscard]] std::size_t part(const std::vector<Rank>& ranks, std::size_t label) const {
+    return at(levels_.part(0, ranks[label]));
+  }
+  /// The weight that passes less if a label of part `from` goes to part `to`, and nothing comes back.
+  [[nodiscard]] std::int64_t gain(std::size_t label, std::size_t from, std::size_t to) const {
+    return to_part_[label * parts_ + to] - to_part_[label * parts_ + from];
+  }
+  [[nodiscard]] std::int64_t weight(std::size_t a, std::size_t b) const {
+    for (std::size_t i = first_[a]; i < first_[a + 1]; ++i) {
+      if (neighbours_[i].label == b) return neighbours_[i].weight;
+    }
+    return 0;
+  }
+  void move(std::size_t label, std::size_t from, std::size_t to) {
+    for (std::size_t i = first_[label]; i < first_[label + 1]; ++i) {
+      std::int64_t* const row = to_part_.data() + neighbours_[i].label * parts_;
+      row[from] -= neighbours_[i].weight;
+      row[to] += neighbours_[i].weight;
+    }
+  }
+
+  /// For each two parts, swaps the labels that gain most. False if no two gain.
+  bool sweep_once(std::vector<Rank>& ranks) {
+    std::vector<std::size_t> best(parts_ * parts_, none);
+    for (std::size_t label = 1; label < ranks.size(); ++label) {
+      const std::size_t from = part(ranks, label);
+      for (std::size_t to = 0; to < parts_; ++to) {
+        std::size_t& known = best[from * parts_ + to];
+        if (to != from && (known == none || gain(label, from, to) > gain(known, from, to))) known = label;
+      }
+    }
+    bool swapped = false;
+    for (std::size_t a_part = 0; a_part < parts_; ++a_part) {
+      for (std::size_t b_part = a_part + 1; b_part < parts_; ++b_part) {
+        const std::size_t a = best[a_part * parts_ + b_part], b = best[b_part * parts_ + a_part];
+        // Another swap of this sweep may have moved one of them.
+        if (a == none || b == none || part(ranks, a) != a_part || part(ranks, b) != b_part) continue;
+        if (gain(a, a_part, b_part) + gain(b, b_part, a_part) - 2 * weight(a, b) <= 0) continue;
+        move(a, a_part, b_part);
+        move(b, b_part, a_part);
+        std::swap(ranks[a], ranks[b]);
+        swapped = true;
+      }
+    }
+    return swapped;
+  }
+
+  const Levels& levels_;
+  std::size_t parts_;
+  std::vector<std::size_t> first_;  ///< of each label's neighbours
+  std::vector<Neighbour> neighbours_;
+  std::vector<std::int64_t> to_part_;  ///< weight from each label to each part
+};
+
+/// Labels times parts for which swaps are tried. Each such pair has a number of 8 bytes.
+constexpr Rank most_weights = Rank{1} << 22U;
+
 }  // namespace
 
 std::vector<Rank> near_order(const Messages& messages) { return Runs(messages).order(); }
@@ -199,7 +301,16 @@ NearLabels near_labels(const Messages& messages, std::span<const Rank> near, con
     best = std::move(candidate);
     best_weights = std::move(weights);
   }
-  return std::move(*best);
+  if (levels.parts(0) > most_weights / p) return std::move(*best);
+  std::vector<Rank> ranks;
+  for (Rank label = 0; label < p; ++label) ranks.push_back(best->labels.rank(label));
+  const std::vector<Rank> before = ranks;
+  Swaps(messages, levels).improve(ranks);
+  if (ranks == before) return std::move(*best);
+  std::vector<Rank> labels(ranks.size());
+  for (std::size_t label = 0; label < ranks.size(); ++label)
+    labels[static_cast<std::size_t>(ranks[label])] = static_cast<Rank>(label);
+  return {Relabelling(std::move(labels)), best->how};
 }
 
 }  // namespace circoll

@@ -26,8 +26,9 @@ struct NearLabels {
 
 /// The best of some labels. Candidates are ranks as they are, sorted and packed ones. Labels are in their own order, or
 /// in that of `near`, which is near_order(messages). The best are those with the fewest blocks between the parts of
-/// the coarsest level, then of the next one, and so on. So no relabelling makes the coarsest level worse. `messages`
-/// are those of root 0, and `root` gets label 0. The same on all ranks. O(pairs + p log^2 p).
+/// the coarsest level, then of the next one, and so on. Then ranks of two labels are swapped as long as the coarsest
+/// level gains. So no relabelling makes the coarsest level worse. `messages` are those of root 0, and `root` gets label
+/// 0. The same on all ranks. O(pairs + p log^2 p), and O(p parts) for each sweep of swaps.
 [[nodiscard]] NearLabels near_labels(const Messages& messages, std::span<const Rank> near, const Levels& levels,
                                      Rank root = 0);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -241,6 +242,43 @@ TEST(NearLabels, HelpAlsoWherePIsNoPowerOfTwo) {
         static_cast<double>(flows_between(messages, levels).front().blocks) / static_cast<double>(messages.blocks());
     EXPECT_LT(between_groups(id, levels), 0.8 * before) << id;
   }
+}
+
+/// The blocks between groups if the n-th rank has the n-th label.
+std::int64_t between_by_orders(const Messages& messages, const Levels& levels, const std::vector<Rank>& ranks,
+                               const std::vector<Rank>& of_ranks) {
+  std::vector<Rank> labels(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) labels[static_cast<std::size_t>(ranks[i])] = of_ranks[i];
+  const Relabelling relabelling(std::move(labels));
+  return flows_between(messages, levels, &relabelling).front().blocks;
+}
+
+TEST(NearLabels, AreBetterThanEachOrderAlone) {
+  std::mt19937 random(11);
+  int better = 0, all = 0;
+  for (const std::vector<int>& sizes :
+       {std::vector<int>{20, 9, 15, 7, 24}, {33, 31}, {5, 6, 7, 8, 9, 10}, {40, 3, 3}}) {
+    const Levels levels = shuffled_groups(sizes, random);
+    for (const std::string id :
+         {"allreduce/rabenseifner", "allreduce/circulant_optimal", "allgather/recursive_doubling",
+          "bcast/circulant_pipelined", "bcast/binomial", "allgather/ring"}) {
+      const Messages messages(parse_selection(id), levels.size());
+      const std::vector<Rank> near = near_order(messages);
+      std::vector<Rank> own(near.size());
+      std::iota(own.begin(), own.end(), Rank{0});
+      std::int64_t least = std::numeric_limits<std::int64_t>::max();
+      for (const std::vector<Rank>& ranks : {own, sorted_by_path(levels, 0), packed(levels, 0)}) {
+        for (const std::vector<Rank>& labels : {own, near})
+          least = std::min(least, between_by_orders(messages, levels, ranks, labels));
+      }
+      const NearLabels labels = near_labels(messages, near, levels);
+      const std::int64_t found = flows_between(messages, levels, &labels.labels).front().blocks;
+      EXPECT_LE(found, least) << id;
+      better += found < least ? 1 : 0;
+      ++all;
+    }
+  }
+  EXPECT_GE(better, all / 3) << "swaps improve the best of the orders";
 }
 
 TEST(NearLabels, RefusesUnequalSizes) {
