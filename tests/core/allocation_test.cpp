@@ -134,6 +134,13 @@ TEST(Allocation, HostsWithTheirRanks) {
   EXPECT_EQ(levels_from_text("n[6-7]\nn1:3\nn4\n", "hosts", 2, &tree, 3).size(), 3) << "the first ranks";
 }
 
+TEST(Allocation, AHostMayHaveSeveralLines) {
+  const Levels levels = levels_from_text("n1\nn2\nn1\n", "hosts", 1, nullptr);
+  EXPECT_EQ(levels.size(), 3);
+  EXPECT_EQ(levels.parts(0), 2);
+  EXPECT_EQ(levels.part(0, 0), levels.part(0, 2));
+}
+
 TEST(Allocation, PathsAndXnames) {
   const Levels paths = levels_from_text("cell1/s4/n1\ncell1/s5/n2:2\ncell2/s4/n3\n", "hosts", 1, nullptr);
   ASSERT_EQ(paths.depth(), 3);
