@@ -50,6 +50,15 @@ TEST(CliTraffic, ATableWithTheVerdictLast) {
             "64 MiB of 112 MiB (57.1 %) pass between level 1 switches; relabelled (sorted) 16 MiB, 75.0 % less.");
 }
 
+TEST(CliTraffic, WhatGrowsALotIsAFactor) {
+  // A ring whose neighbours are in different groups, but for the first two. Relabelled, nearly all are in one.
+  std::string places = "a/h0\n";
+  for (int i = 1; i < 64; ++i) places += (i % 2 == 1 ? "a/h" : "b/h") + std::to_string(i) + "\n";
+  const std::string text = run("traffic allgather/ring --allocation " + file("places", places) + " --relabel").out;
+  EXPECT_TRUE(contains(text, "31-fold\n")) << text;
+  for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), 100U) << line;
+}
+
 TEST(CliTraffic, AsJson) {
   const auto json = nlohmann::json::parse(
       run("traffic allgather/ring --allocation " + hosts() + " --topology " + topology() + " -b 800 --relabel --json")

@@ -90,13 +90,15 @@ std::string shown_bytes(double bytes) {
   return readable_bytes(static_cast<Count>(std::llround(std::min(bytes, 9e18))));
 }
 
-/// "12.3 %" that `now` is less than `before`.
+/// "12.3 %" that `now` is less than `before`; negative if it is more, and "12-fold" if it is much more.
 std::string saved_percent(double before, double now) {
-  return before <= 0 ? "-" : fmt::format("{:.1f} %", 100 * (1 - now / before));
+  if (before <= 0) return "-";
+  return now >= 10 * before ? fmt::format("{:.0f}-fold", now / before)
+                            : fmt::format("{:.1f} %", 100 * (1 - now / before));
 }
 
 std::string link_words(const LevelLink& link, const JobTraffic& traffic, const Levels& levels, Count bytes) {
-  return fmt::format("{} {} out, {} in", levels.part_name(link.level, link.part),
+  return fmt::format("{:.40} {} out, {} in", levels.part_name(link.level, link.part),
                      shown_bytes(bytes_of(link.out, traffic, bytes)), shown_bytes(bytes_of(link.in, traffic, bytes)));
 }
 
