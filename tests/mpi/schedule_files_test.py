@@ -111,9 +111,28 @@ def under_way(work):
     expect({"nonblocking", "persistent"} <= modes, "they are served by files", modes)
 
 
+def relabelled(work, native, np):
+    """Schedules whose ranks follow the groups of a machine. Ranks 1 and 2 have another one, so that labels differ from ranks."""
+    hosts = work / "hosts.txt"
+    hosts.write_text("".join(f"group{int(rank in (1, 2))}/host{rank}\n" for rank in range(np)))
+    settings = {}
+    for words in ("allreduce/rabenseifner", "allgather/circulant_optimal", "reduce_scatter_block/recursive_halving", "bcast/binomial", "gather/binomial"):
+        file = work / f"relabelled.{words.partition('/')[0]}"
+        done = subprocess.run([circoll, "traffic", words, "--allocation", hosts, "--relabel", "--schedules", file, "--json"],
+                              capture_output=True, text=True, check=True)
+        expect(json.loads(done.stdout)["algorithms"][0]["relabelled"]["labels"] != list(range(np)), f"{words} has other labels")
+        settings[f"CIRCOLL_{words.partition('/')[0].upper()}"] = f"file:{file}"
+    out, said, rows = run(work, np, settings)
+    expect(out == native != "", f"{np} ranks: relabelled schedules have the results of the native collectives", out, native, said)
+    for variable, file in settings.items():
+        collective = variable.removeprefix("CIRCOLL_").lower()
+        expect(file in served(rows, collective, np), f"{np} ranks: {collective} is served by relabelled schedules", rows, said)
+
+
 with tempfile.TemporaryDirectory() as directory:
     here = pathlib.Path(directory)
     outputs = {np: same_as_native(here, np) for np in (2, 3, 4, 5)}
+    relabelled(here, outputs[5], 5)
     refused(here, outputs[3])
     under_way(here)
 end()

@@ -157,6 +157,18 @@ def test_traffic_has_bars_for_rounds_and_levels():
     assert volumes.yaxis.get_major_formatter()(2048, 0) == "2 KiB"
 
 
+def test_jobs_have_two_boxes_for_each_algorithm():
+    rows = [{"id": "allreduce/ring", "as_is": [0.1, 0.3], "relabelled": [0.2, 0.6]}, {"id": "bcast/bine", "as_is": [1], "relabelled": [10]}]
+    document = {"axis": "a ratio", "jobs": [{"title": "here", "rows": rows}, {"title": "no jobs there", "rows": []}]}
+    here, there = circoll.plot.chart(document).axes
+    assert [label.get_text() for label in here.get_yticklabels()] == ["allreduce/ring", "bcast/bine"]
+    assert len(here.patches) == 4 and not there.patches
+    dots = sorted(line.get_xdata()[0] for line in here.lines if line.get_marker() == "o" and len(line.get_xdata()))
+    assert dots == pytest.approx([0.2, 0.4, 1, 10]), "the means"
+    with pytest.raises(KeyError):
+        circoll.plot.chart({"axis": "", "jobs": [{"title": "damaged", "rows": [{"id": "x"}]}]})
+
+
 @pytest.mark.parametrize("words, text", [
     ("cost allreduce -p 36 --bytes 1Mi --plot", "allreduce, p = 36: the fastest algorithms, and all others in grey"),
     ("faults allreduce/ring -p 5 --plot", "allreduce/ring, p = 5, keep = buf"),

@@ -22,7 +22,7 @@ const std::vector<Floor>& floors() {
        {add_run, add_compare, add_bits_compare, add_report, add_doctor, add_hang, add_man, add_completion}},
       {"For tuning",
        {add_tune, add_explain, add_bench, add_merge, add_import, add_guidelines, add_calibrate, add_export, add_lint}},
-      {"For algorithms", {add_list, add_show, add_explore, add_cost, add_execute, add_plot, add_verify}},
+      {"For algorithms", {add_list, add_show, add_explore, add_cost, add_traffic, add_execute, add_plot, add_verify}},
       {"Lab", {lab().commands.begin(), lab().commands.end()}},
   };
   return all;

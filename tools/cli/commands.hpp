@@ -57,6 +57,7 @@ void add_man(CLI::App& app, Context& context);
 void add_merge(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
+void add_traffic(CLI::App& app, Context& context);
 void add_tune(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 

@@ -1,4 +1,4 @@
-"""Charts of one run: its steps over time, its rounds on a network, and the failures that it survives."""
+"""Charts of runs: steps over time, rounds on a network, failures that are survived, and ratios of many jobs."""
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
@@ -106,4 +106,35 @@ def traffic(data, title=None):
     volumes.bar(order, [levels[name] for name in order], color="#009e73")
     volumes.yaxis.set_major_formatter(lambda size, _: in_bytes(size))
     volumes.set_ylabel("bytes of all messages")
+    return figure
+
+
+@styled
+def jobs(data, title=None):
+    """A ratio of algorithms on many jobs, as boxes: with ranks as they are, and relabelled. Of lab/experiments/allocations.
+
+    A box has the middle half of the jobs, its line is the median, the dot is the mean, and whiskers reach to the best and the worst job.
+    """
+    panels = data["jobs"]
+    figure, (axes,) = subplots(1, len(panels), figsize=(5.4 * len(panels), 1.2 + 0.34 * max(len(panel["rows"]) for panel in panels)), sharex=True)
+    for panel, axis in zip(panels, axes):
+        axis.set_title(panel["title"])
+        if not panel["rows"]:
+            continue
+        for side, (name, colour) in enumerate((("as_is", "#9ecae1"), ("relabelled", "#0072b2"))):
+            places = [line + 0.2 * (2 * side - 1) for line in range(len(panel["rows"]))]
+            boxes = axis.boxplot([row[name] for row in panel["rows"]], positions=places, widths=0.34, vert=False,
+                                 whis=(0, 100), showmeans=True, patch_artist=True, manage_ticks=False,
+                                 meanprops={"marker": "o", "markersize": 3, "markerfacecolor": "#1f2328", "markeredgecolor": "none"},
+                                 medianprops={"color": "#1f2328"})
+            for box in boxes["boxes"]:
+                box.set(facecolor=colour, linewidth=0.6)
+        axis.set_yticks(range(len(panel["rows"])), [row["id"] for row in panel["rows"]])
+        axis.invert_yaxis()
+        axis.axvline(1, color="#1f2328", linewidth=0.8, linestyle="--")
+        axis.set_xscale("log")
+    axes[0].legend(handles=[Patch(color="#9ecae1", label="ranks as they are"), Patch(color="#0072b2", label="relabelled")])
+    figure.supxlabel(data["axis"], fontsize="medium")
+    if title:
+        figure.suptitle(title)
     return figure
