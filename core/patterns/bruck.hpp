@@ -31,15 +31,7 @@ inline void allgather_by_digits(Builder& b, std::int64_t base) {
 
 /// Writes an alltoall. On the level of weight u a block goes d u ranks on, where d is that digit of its distance.
 inline void alltoall_by_digits(Builder& b, std::int64_t base) {
-  std::vector<ForwardingRound> rounds;
-  for (Rank unit = 1; unit < b.size(); unit *= base) {
-    for (Rank skip = unit; skip < unit * base && skip < b.size(); skip += unit) {
-      auto& round = rounds.emplace_back(ForwardingRound{.skip = skip});
-      // Lower digits have been travelled.
-      for (Rank d = skip; d < b.size(); d += unit * base) round.distances.push_back(d);
-    }
-  }
-  alltoall_by_forwarding(b, rounds);
+  alltoall_by_forwarding(b, rounds_by_digits_of(b.size(), base));
 }
 
 /// The digits that are not 0 of all distances below p: the blocks that a rank sends in the alltoall.

@@ -1,6 +1,8 @@
 // model: the least predicted time over all algorithms whose needs hold, each with its best parameters.
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <map>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
@@ -41,14 +43,32 @@ double least_seconds(const Selection& selection, const CallFacts& facts, Machine
   return executions(selection) * seconds(terms_of(selection, facts.p, facts.bytes), machine);
 }
 
+/// A selection, and for an exchange through nodes the same with each other radix. The declared cost knows no port that
+/// ranks share, so traffic has to decide among them.
+std::vector<Selection> by_radix(const Selection& selection, Collective collective) {
+  std::vector<Selection> all{selection};
+  const ParamDeclaration* const radix = selection.algorithm->param("radix");
+  if (!is_exchange(collective) || !is_for_nodes(*selection.algorithm) || radix == nullptr) return all;
+  for (const std::int64_t value :
+       std::array{radix->fallback, std::int64_t{2}, std::int64_t{3}, std::int64_t{4}, std::int64_t{8}}) {
+    Selection other = selection;
+    other.params.erase("radix");
+    if (value != radix->fallback) other.params.emplace("radix", value);
+    if (other.params != selection.params) all.push_back(std::move(other));
+  }
+  return all;
+}
+
 /// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes.
 /// Those that cannot be better than the best, by their declared costs, keep that bound as their time.
 std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& facts, const PolicyOptions& options,
                              TrafficCache& traffic) {
   std::vector<Ranked> all;
   for (const Ranked& candidate : flat) {
-    all.push_back(
-        {.selection = candidate.selection, .time_s = least_seconds(candidate.selection, facts, options.machine)});
+    for (Selection& one : by_radix(candidate.selection, facts.collective)) {
+      const double least = least_seconds(one, facts, options.machine);
+      all.push_back({.selection = std::move(one), .time_s = least});
+    }
     Ranked across = all.back();
     across.selection.params.insert_or_assign("relabel", facts.cores);
     if (can_relabel(facts.collective) && !is_for_nodes(*candidate.selection.algorithm) &&
@@ -64,7 +84,17 @@ std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& f
     candidate.time_s = std::max(candidate.time_s, executions(candidate.selection) * time);
     best = std::min(best, candidate.time_s);
   }
-  return all;
+  // Of those that differ in their radix the fastest stays.
+  std::map<const Algorithm*, const Ranked*> fastest_of;
+  for (const Ranked& one : all) {
+    const Ranked*& fastest = fastest_of[one.selection.algorithm];
+    if (fastest == nullptr || one.time_s < fastest->time_s) fastest = &one;
+  }
+  std::vector<Ranked> kept;
+  for (const Ranked& one : all) {
+    if (!is_for_nodes(*one.selection.algorithm) || fastest_of[one.selection.algorithm] == &one) kept.push_back(one);
+  }
+  return kept;
 }
 
 class Model final : public PolicyBase {

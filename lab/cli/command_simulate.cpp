@@ -32,9 +32,11 @@ OperatorTraits traits_of(const SimulateOptions& o, Collective collective) {
   return {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
 }
 
-/// The selection with the parameters that the cost model finds best.
+/// The selection with the scene's nodes, and the parameters that the cost model finds best.
 Selection completed_for(const Selection& selection, Rank p, Count bytes, const Scene& scene) {
-  return with_best_parameters(with_segment_count(selection, p, bytes), p, bytes, scene.machine, scene.root);
+  Selection placed = with_segment_count(selection, p, bytes);
+  if (is_for_nodes(*placed.algorithm) && scene.network.cores > 1) placed.params.emplace("cores", scene.network.cores);
+  return with_best_parameters(placed, p, bytes, scene.machine, scene.root);
 }
 
 ordered_json as_json(const std::vector<double>& sorted_s) {
@@ -49,6 +51,8 @@ ordered_json as_json(const std::vector<double>& sorted_s) {
 struct Subject {
   Selection selection{};
   std::vector<Schedule> schedules{};
+  std::string words{};     ///< more about it
+  ordered_json numbers{};  ///< likewise
 };
 
 /// The most ranks of a chart of steps: of more, bars would be thinner than a pixel.
@@ -110,6 +114,8 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
   std::string text =
       fmt::format("{}  p = {}, m = {}\n  {} messages, {}\n", name, p, readable_bytes(bytes), ranks.messages(),
                   ranks.programs() == 1 ? "all ranks do the same" : fmt::format("{} kinds of ranks", ranks.programs()));
+  text += subject.words;
+  if (!subject.numbers.is_null()) json.update(subject.numbers);
   if (scene.fabric) return read_one(o, scene, ranks, std::move(json), std::move(text));
   const bool record = o.path || o.chart || !o.trace.empty() || (!o.shared && ranks.steps() <= most_recorded);
   const sim::SimulatedRun outcome = play_once(ranks, bytes, scene, record);
@@ -282,10 +288,35 @@ void simulate_file(SimulateOptions o, Context& context) {
   }
 }
 
+/// A neighbourhood collective. `bytes` are those of one value.
+void simulate_neighbor(SimulateOptions o, Context& context) {
+  if (o.bytes.size() != 1 || o.sizes.size() > 1)
+    misuse("a neighbourhood collective is simulated with one -p and one size");
+  const NeighborCall call =
+      read_neighbor_call(o.what, o.graph, o.sizes.empty() ? std::nullopt : std::optional(o.sizes.front()));
+  Subject subject;
+  subject.schedules = schedules_of(call.halo);
+  for (Schedule& schedule : subject.schedules) {
+    schedule.id = call.id;
+    schedule.collective = Collective::allgather;  // the vector is all values, where that of an alltoall is a rank's
+  }
+  o.sizes = {call.ranks()};
+  const Scene scene = scene_of(o);
+  const Scene placed = for_size(scene, o, call.ranks());
+  std::vector<Rank> node_of = node_by_node(call.ranks(), o.cores);
+  if (placed.fabric) std::copy(placed.fabric->node_of.begin(), placed.fabric->node_of.end(), node_of.begin());
+  subject.words = traffic_in_words(call, node_of, o.bytes.front());
+  subject.numbers = traffic_as_json(call, node_of, o.bytes.front());
+  o.bytes.front() *= subject.schedules.front().blocks();
+  simulate_one(o, scene, subject, context);
+}
+
 void run(SimulateOptions o, Context& context) {
   const Interruptible interruptible;
   check_network_options(o);
   o.chart = chart_for(o.plot);
+  if (is_neighbor_word(o.what)) return simulate_neighbor(std::move(o), context);
+  refuse_graph(o.what, o.graph);
   if (names_file(o.what) && o.files.empty()) return simulate_file(std::move(o), context);
   const auto collective = collective_from_string(o.what);
   std::vector<Selection> given;
@@ -357,6 +388,7 @@ void add_simulate(CLI::App& app, Context& context) {
   command->add_option("--op", o.op, "The operator of a reduction: rules algorithms out that it does not suit")
       ->transform(op_name())
       ->capture_default_str();
+  add_graph_options(*command, o.graph);
   add_machine_options(*command, o);
   command->add_option("--jobs", o.jobs, "Threads that generate schedules (default: one per core)")
       ->check(options::at_least(0));
@@ -373,6 +405,7 @@ void add_simulate(CLI::App& app, Context& context) {
       "  circoll simulate allreduce -p 64,1000 --bytes 8,1Ki,1Mi\n"
       "  circoll simulate bcast/binomial -p 24 --bytes 64Ki --plot steps.svg\n"
       "  circoll simulate bcast mine.json --bytes 8,64Ki,1Mi\n"
+      "  circoll simulate neighbor_alltoall --cart 16x16 --cores 16 --bytes 1Ki\n"
       "  circoll simulate reduce/chain -p 16 --bytes 1Mi --skew exponential:20us --seeds 100 --json\n"
       "  circoll simulate allreduce -p 256 --bytes 1Mi --cores 4 --topology fat_tree:nodes=64,leaves=8,spines=4\n"
       "Ctrl-C ends it; results that are there are printed, and said to be a part.");

@@ -205,5 +205,33 @@ TEST(CliSimulate, MisuseIsOneClearError) {
   expect_misuse("alltoall/linear -p 64Ki", "too many to be simulated");
 }
 
+TEST(CliSimulate, AlgorithmsForNodesHaveTheNodesOfTheScene) {
+  const json own = json::parse(run("simulate allreduce/leaders -p 12 --bytes 8 --cores 6 --json").out);
+  EXPECT_EQ(own.at("params").at("cores"), 6);
+  const json given = json::parse(run("simulate allreduce/leaders:cores=3 -p 12 --bytes 8 --cores 6 --json").out);
+  EXPECT_EQ(given.at("params").at("cores"), 3);
+}
+
+TEST(CliSimulate, PlaysNeighbourhoodCollectives) {
+  // In a line of 4 ranks the two inner ones exchange two messages of 1000 bytes each, one after the other.
+  const json line =
+      json::parse(run("simulate neighbor_alltoall --cart 4 --bytes 1000 --loggops L=0,g=0,G=1ns,o=0 --json").out);
+  EXPECT_EQ(line.at("id"), "neighbor_alltoall/direct");
+  EXPECT_EQ(line.at("messages"), 6);
+  EXPECT_EQ(line.at("bytes_between"), 6000);
+  EXPECT_NEAR(line.at("time_s").get<double>(), 2 * 999e-9, 5e-9);
+  const CommandResult words = run("simulate neighbor_alltoall --cart 4x4 --cores 4 --bytes 8");
+  EXPECT_TRUE(contains(words.out, "messages   48, of which 24 between nodes (at least 6 if nodes joined them)"))
+      << words.out;
+  // On a network, ranks lie where --placement says.
+  const json placed = json::parse(
+      run("simulate neighbor_alltoall --cart 4x4 --cores 4 --topology flat --placement round_robin --json").out);
+  EXPECT_EQ(placed.at("messages_between"), 24);
+  EXPECT_GT(placed.at("time_s").get<double>(), 0);
+  expect_misuse("neighbor_alltoall", "needs a graph: --graph FILE, or --cart 8x8x8");
+  expect_misuse("neighbor_alltoall --cart 4 --bytes 8,16", "is simulated with one -p and one size");
+  expect_misuse("bcast -p 4 --cart 4", "are for neighbourhood collectives");
+}
+
 }  // namespace
 }  // namespace circoll

@@ -16,6 +16,11 @@ function(torture_tests)
   torture_test(scattered_np7 7 "${preload_dropin}:$<TARGET_FILE:circoll_scattered_${name}>;${relabelled}" 5 --seed 42)
   set(placed CIRCOLL_POLICY=file:${here}/placed.json)
   torture_test(placed_np7 7 "${preload_dropin}:$<TARGET_FILE:circoll_scattered_${name}>;${placed}" 5 --seed 43 --may-be-native)
+  # Exchanges go through nodes. Ranks forward blocks of others, and learn their sizes first in an alltoallv.
+  foreach(np 5 7)
+    torture_test(exchanges_np${np} ${np} "${preload_dropin};CIRCOLL_CORES=2;CIRCOLL_POLICY=file:${here}/exchanges.json" 5
+                 --seed 4${np} --collectives alltoall,alltoallv)
+  endforeach()
   torture_test(threads 3 ${preload_dropin} 4 --seed 13 --threads multiple)
   # Among neighbours only, against the definition. The other tests have some such calls, too.
   foreach(np 2 3 5 7)

@@ -9,6 +9,8 @@
 #include "circoll/select.hpp"
 #include "commands.hpp"
 #include "facts/processor_name.hpp"
+#include "facts/text.hpp"
+#include "graph/neighbor_call.hpp"
 #include "launcher.hpp"
 #include "measured/file_kind.hpp"
 #include "options/ranges.hpp"
@@ -37,6 +39,7 @@ struct ExplainOptions {
   std::string machine;
   bool allow_rank_divergence = false;
   bool json = false;
+  GraphOptions graph{};
 };
 
 /// Puts the ranks on nodes. Missing numbers follow from filling nodes in order.
@@ -191,7 +194,39 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
   return json.dump(2) + "\n";
 }
 
+/// A neighbourhood collective has no policy, and one algorithm.
+void explain_neighbor(const ExplainOptions& options) {
+  const auto ranks = options.ranks > 0 ? std::optional(options.ranks) : std::nullopt;
+  const NeighborCall call = read_neighbor_call(options.collective, options.graph, ranks);
+  const Rank p = call.ranks();
+  const Rank nodes = options.nodes.value_or(1);
+  const Rank cores = options.cores.value_or(options.nodes ? (p + nodes - 1) / nodes : 1);
+  const std::vector<Rank> node_of = node_by_node(p, cores);
+  const Count bytes = options.bytes > 0 ? options.bytes : 8;
+  const std::string reason =
+      "neighbourhood collectives have one algorithm; CIRCOLL_NEIGHBOR=native leaves them to the "
+      "MPI library";
+  if (options.json) {
+    nlohmann::ordered_json json = {{"collective", to_string(call.halo.function)},
+                                   {"p", p},
+                                   {"bytes", bytes},
+                                   {"cores", cores},
+                                   {"choice", call.id},
+                                   {"reason", reason}};
+    json.update(traffic_as_json(call, node_of, bytes));
+    print(json.dump(2) + "\n");
+    return;
+  }
+  print(fmt::format("call       {}, p = {}, values of {}{}\n{}choice     {}\nbecause    {}\n",
+                    to_string(call.halo.function), p, readable_bytes(bytes),
+                    cores > 1 ? fmt::format(", on {} nodes of {}", node_of.back() + 1, cores) : "",
+                    traffic_in_words(call, node_of, bytes), call.id, reason));
+}
+
 void explain(const ExplainOptions& options) {
+  if (is_neighbor_word(options.collective)) return explain_neighbor(options);
+  refuse_graph(options.collective, options.graph);
+  if (options.ranks == 0) throw CLI::RequiredError("--ranks");
   PolicyOptions settings{.machine = default_machine(), .allow_rank_divergence = options.allow_rank_divergence};
   if (!options.machine.empty()) settings.machine = measured::read_machine_file(options.machine);
   const CallFacts facts = facts_from(options);
@@ -228,19 +263,18 @@ void add_explain(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "Show which algorithm serves a call, and why");
   const auto no_algorithm = [](const std::string& word) {
-    return word.find('/') == std::string::npos
+    return word.find('/') == std::string::npos || is_neighbor_word(word)
                ? std::string()
                : fmt::format(
                      "'{}' is an algorithm: explain says which one is chosen for a collective ({}), "
                      "circoll list {} what is known of this one",
                      word, word.substr(0, word.find('/')), word);
   };
-  command->add_option("collective", options->collective, "Collective")
+  command->add_option("collective", options->collective, "Collective, or neighbor_alltoall and so on with a graph")
       ->required()
-      ->transform(collective_name())
+      ->transform(neighbor_word_or(collective_name()))
       ->transform(CLI::Validator(no_algorithm, ""));  // looked at first
-  command->add_option("-p,--ranks", options->ranks, "Number of ranks")
-      ->required()
+  command->add_option("-p,--ranks", options->ranks, "Number of ranks (with a graph: all its vertices by default)")
       ->transform(whole_number())
       ->check(options::between(Rank{1}, (Rank{1} << 31) - 1));
   command->add_option("-b,--bytes", options->bytes, "The vector (Ki, Mi, Gi): all blocks, where each rank has one")
@@ -275,6 +309,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
                       "Machine file of the model (circoll calibrate), or leonardo or lumi");
   command->add_flag("--allow-rank-divergence", options->allow_rank_divergence,
                     "As with CIRCOLL_ALLOW_RANK_DIVERGENCE=1");
+  add_graph_options(*command, options->graph);
   command->add_flag("--json", options->json, "As JSON");
   command->footer(
       "Examples:\n"
@@ -285,6 +320,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       "  circoll explain allreduce -p 2 --nodes 1 --bytes 4Ki --program cg\n"
       "  circoll explain bcast -p 16 --nodes 4 --bytes 1Mi --policy file:rules.json\n"
       "  circoll explain bcast -p 4 --bytes 1Ki --algorithm file:mine.json\n"
+      "  circoll explain neighbor_alltoallv --graph mesh.mtx -p 16 --cores 4 --bytes 8\n"
       "Rules are described in docs/admin/rules.md.");
   command->callback([options] { explain(*options); });
 }

@@ -12,6 +12,7 @@
 #include "circoll/text.hpp"
 #include "circoll/transform.hpp"
 #include "commands.hpp"
+#include "graph/neighbor_call.hpp"
 #include "lab.hpp"
 #include "options/ranges.hpp"
 #include "schedule_file.hpp"
@@ -32,12 +33,21 @@ struct ShowOptions {
   bool on_arrival = false;
   std::string format = "text";
   std::string output;
+  GraphOptions graph{};
 };
 
 Shown shown_file(const ShowOptions& options) {
   const auto file = std::make_shared<ScheduleFile>(read_schedule_file(options.id));
   return {static_cast<Rank>(file->ranks.size()),
           [file](Rank rank) { return file->ranks[static_cast<std::size_t>(rank)]; }};
+}
+
+Shown shown_neighbors(const ShowOptions& options) {
+  const NeighborCall call =
+      read_neighbor_call(options.id, options.graph, options.size > 0 ? std::optional(options.size) : std::nullopt);
+  const auto schedules = std::make_shared<std::vector<Schedule>>(schedules_of(call.halo));
+  for (Schedule& schedule : *schedules) schedule.id = call.id;
+  return {call.ranks(), [schedules](Rank rank) { return (*schedules)[static_cast<std::size_t>(rank)]; }};
 }
 
 Shown shown_algorithm(const ShowOptions& options) {
@@ -104,7 +114,11 @@ void show_own(const ShowOptions& options, const Shown& shown) {
 }
 
 void show(const ShowOptions& options) {
-  Shown shown = names_file(options.id) ? shown_file(options) : shown_algorithm(options);
+  const bool neighbors = is_neighbor_word(options.id);
+  if (!neighbors) refuse_graph(options.id, options.graph);
+  Shown shown = neighbors                ? shown_neighbors(options)
+                : names_file(options.id) ? shown_file(options)
+                                         : shown_algorithm(options);
   check_options(options, shown);
   if (options.on_arrival) {
     shown.of = [of = shown.of](Rank rank) { return combined_on_arrival(of(rank), [](Rank) { return true; }); };
@@ -139,6 +153,7 @@ void add_show(CLI::App& app, Context& /*context*/) {
   command->add_option("-r,--rank", options->rank, "Only this rank (default: all, one after another)")
       ->transform(whole_number());
   command->add_option("--root", options->root, "The root of a rooted collective")->transform(whole_number());
+  add_graph_options(*command, options->graph);
   command->add_option("-n,--segments", options->segments, "The parameter 'segments'")
       ->transform(whole_number())
       ->check(options::at_least(1));
@@ -165,7 +180,8 @@ void add_show(CLI::App& app, Context& /*context*/) {
       "Examples:\n"
       "  circoll show allreduce/circulant_optimal -p 11 --rank 0\n"
       "  circoll show allgather/circulant_optimal -p 5 --format json\n"
-      "  circoll show reduce_scatter/circulant_optimal -p 11 --format svg > picture.svg\n";
+      "  circoll show reduce_scatter/circulant_optimal -p 11 --format svg > picture.svg\n"
+      "  circoll show neighbor_alltoall --cart 4x4,periodic --format svg > grid.svg\n";
   for (const std::string_view example : lab().examples_of_show) footer += fmt::format("  {}\n", example);
   command->footer(footer + "The forms are described in docs/lab/formats.md.");
   command->callback([options, command] {

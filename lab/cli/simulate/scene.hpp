@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "chart.hpp"
+#include "cli/graph/neighbor_call.hpp"
 #include "facts/median.hpp"
 #include "sim/contention.hpp"
 #include "sim/sim.hpp"
@@ -63,6 +64,7 @@ struct SimulateOptions {
   bool path = false;
   bool what_if = false;
   bool json = false;
+  GraphOptions graph{};  ///< of neighbourhood collectives
 };
 
 /// Machine, prices and circumstances, for any number of ranks. Throws Error, as the readers of files do.
