@@ -68,9 +68,10 @@ constexpr std::array variables{
                         "line to stderr (short), as text to FILE, as JSON to FILE.json, or as one more line of JSON to "
                         "FILE.jsonl. In names %h is the host, %p the process id, %j the job and %n the number of "
                         "ranks."},
-    EnvironmentVariable{"CIRCOLL_TRACE", "FILE", "no trace",
-                        "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome. FILE "
-                        "may have %h, %p, %j and %n, as in CIRCOLL_REPORT."},
+    EnvironmentVariable{"CIRCOLL_TRACE", "FILE | FILE.calls", "no trace",
+                        "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, to FILE for Perfetto or "
+                        "Chrome, or to FILE.calls for circoll whatif. Names may have %h, %p, %j and %n, as in "
+                        "CIRCOLL_REPORT."},
     EnvironmentVariable{"CIRCOLL_MATCH", "0 | 1", "0",
                         "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
     EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0", "Drop-in: the name of CIRCOLL_MATCH in 0.2, with a warning."},

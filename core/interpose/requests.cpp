@@ -11,7 +11,11 @@ extern "C" {
 
 CIRCOLL_EXPORT int MPI_Start(MPI_Request* request) {
   int error = MPI_SUCCESS;
-  return circoll::interpose::start_ours(*request, &error) ? error : CIRCOLL_NEXT(Start)(request);
+  const double begin_s = circoll::interpose::start_begins();
+  if (!circoll::interpose::start_ours(*request, &error)) error = CIRCOLL_NEXT(Start)(request);
+  if (begin_s > 0 && error == MPI_SUCCESS) [[unlikely]]
+    circoll::interpose::keep_start(*request, begin_s);
+  return error;
 }
 
 CIRCOLL_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
@@ -23,6 +27,7 @@ CIRCOLL_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
 
 CIRCOLL_EXPORT int MPI_Request_free(MPI_Request* request) {
   int error = MPI_SUCCESS;
+  circoll::interpose::forget_request(*request);
   return circoll::mpi::free_persistent(request, &error) ? error : CIRCOLL_NEXT(Request_free)(request);
 }
 

@@ -68,6 +68,17 @@ void record(State& state, const AnyCall& call, Mode mode, const mpi::CallResult&
                 .own_s = outcome.served() == nullptr ? 0 : end_s - begin_s - outcome.waited_s});
 }
 
+/// Keeps a call that has returned, to be played again. The call has succeeded, whatever happens here.
+template <typename AnyCall>
+void keep(CallRecorder& calls, const AnyCall& call, Mode mode, const mpi::CallResult& outcome, double begin_s,
+          const MPI_Request* request) noexcept {
+  try {
+    calls.add(call, mode, outcome, begin_s, PMPI_Wtime(), request);
+  } catch (...) {
+    return;
+  }
+}
+
 /// A nonblocking or persistent operation that Progress has brought to its end.
 void record_ended(const mpi::Ended& ended) noexcept {
   State::known()->record({.collective = ended.collective,
@@ -111,9 +122,10 @@ void say_left_native(const mpi::Call& call, const mpi::CallResult& outcome, prep
 }
 
 /// Serves an entry point by `perform(state, choice, comm)`, which returns a CallResult, or by `native()`, which returns
-/// an error code.
+/// an error code. `request` is where the call puts its request; nullptr if it blocks.
 template <typename AnyCall, typename Perform, typename Native>
-int serve_entry_point(const AnyCall& call, Mode mode, const void* caller, Perform&& perform, Native&& native) noexcept {
+int serve_entry_point(const AnyCall& call, Mode mode, const MPI_Request* request, const void* caller, Perform&& perform,
+                      Native&& native) noexcept {
   int error = MPI_ERR_INTERN;
   try {
     State* const state = State::get();
@@ -136,6 +148,10 @@ int serve_entry_point(const AnyCall& call, Mode mode, const void* caller, Perfor
     // Of a served call that does not block, Progress tells when it is over.
     const bool over = mode == Mode::blocking || outcome.served() == nullptr;
     if (state->recording() && over) record(*state, call, mode, outcome, begin);
+    if (CallRecorder* const calls = state->calls(); calls != nullptr) [[unlikely]] {
+      if (state->recording() && outcome.error == MPI_SUCCESS && call.comm != MPI_COMM_NULL)
+        keep(*calls, call, mode, outcome, begin, request);
+    }
     if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
     error = outcome.error;
   } catch (const std::bad_alloc&) {
@@ -162,7 +178,7 @@ mpi::Observer observer(const State& state) {
 
 int serve(const mpi::Call& call, const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::blocking, caller,
+      call, Mode::blocking, nullptr, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* comm) {
         if (Serving* const wrapper = Serving::first(); wrapper != nullptr) [[unlikely]] {
           return wrapper->perform(call, choice, state.recording());
@@ -174,7 +190,7 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
 
 int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::nonblocking, caller,
+      call, Mode::nonblocking, request, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
         return mpi::start(call, chosen(call, choice), request, observer(state));
       },
@@ -183,7 +199,7 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
 
 int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::persistent, caller,
+      call, Mode::persistent, request, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
         return mpi::init(call, chosen(call, choice), info, request, observer(state));
       },
@@ -192,7 +208,7 @@ int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void*
 
 int serve(const mpi::NeighborCall& call, const mpi::NeighborNative& native, const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::blocking, caller,
+      call, Mode::blocking, nullptr, caller,
       [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
         return mpi::perform(call, choice, native, state.recording());
       },
@@ -202,7 +218,7 @@ int serve(const mpi::NeighborCall& call, const mpi::NeighborNative& native, cons
 int start(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_Request* request,
           const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::nonblocking, caller,
+      call, Mode::nonblocking, request, caller,
       [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
         return mpi::start(call, choice, native, request, observer(state));
       },
@@ -212,7 +228,7 @@ int start(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_
 int init(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_Request* request,
          const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::persistent, caller,
+      call, Mode::persistent, request, caller,
       [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
         return mpi::init(call, choice, native, request, observer(state));
       },
@@ -226,6 +242,28 @@ bool start_ours(MPI_Request request, int* error) noexcept {
     *error = MPI_ERR_INTERN;
     return true;
   }
+}
+
+double start_begins() noexcept {
+  State* const state = State::known();
+  return state != nullptr && state->recording() && state->calls() != nullptr ? PMPI_Wtime() : 0;
+}
+
+void keep_start(MPI_Request request, double begin_s) noexcept {
+  State* const state = State::known();
+  CallRecorder* const calls = state != nullptr ? state->calls() : nullptr;
+  if (calls == nullptr) return;
+  try {
+    calls->add_start(request, begin_s, PMPI_Wtime());
+  } catch (...) {
+    return;  // it has succeeded
+  }
+}
+
+void forget_request(MPI_Request request) noexcept {
+  State* const state = State::known();
+  CallRecorder* const calls = state != nullptr ? state->calls() : nullptr;
+  if (calls != nullptr) calls->forget(request);
 }
 
 }  // namespace circoll::interpose

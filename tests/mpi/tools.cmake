@@ -7,6 +7,10 @@ function(tools_tests)
              ${np} ${dropin} ${yield} $<TARGET_FILE:counted_calls_${name}>)
   endforeach()
 
+  # Traces of calls are played.
+  mpi_test(whatif_${name} 300 SERIAL COMMAND python3 ${here}/whatif_test.py ${name}
+           ${dropin} ${yield} ${cli} $<TARGET_FILE:counted_calls_${name}>)
+
   # Programs without and with Circoll, and tuning of the calls in a report: in shards, and by scripts.
   mpi_test(compare_${name} 300 SERIAL COMMAND python3 ${here}/compare_test.py ${name} 3 ${cli}
            $<TARGET_FILE:circoll_bench_${name}> ${yield} $<TARGET_FILE:counted_calls_${name}>)
