@@ -17,6 +17,7 @@
 #include "process.hpp"
 #include "sim/sim.hpp"
 #include "whatif/answer.hpp"
+#include "whatif/export.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -31,6 +32,8 @@ struct WhatIfOptions {
   bool balanced = false;
   std::vector<std::string> algorithms;
   std::vector<std::string> policies{"auto", "classic"};
+  std::string goal;    ///< a file to write; empty: none
+  std::string chakra;  ///< likewise, the begin of their names
   bool json = false;
 };
 
@@ -103,6 +106,32 @@ ordered_json as_json(const whatif::Answer& answer, const trace::RunFacts& facts,
   return json;
 }
 
+/// Writes to a file part by part. Throws std::runtime_error if that fails.
+template <typename Write>
+void write_parts(const std::string& path, const Write& write) {
+  std::ofstream file(path, std::ios::binary);
+  write([&](std::string_view part) {
+    file << part;
+    if (interrupted()) throw sim::Stopped{};
+  });
+  if (!file.flush()) throw std::runtime_error("the file '" + path + "' could not be written");
+}
+
+/// The program of the question, with what served it, in formats of other simulators.
+void write_formats(const WhatIfOptions& o, const trace::Trace& trace, const whatif::Question& question) {
+  if (o.goal.empty() && o.chakra.empty()) return;
+  const Machine machine = question.machine.value_or(whatif::recorded_machine(trace));
+  const whatif::Program program = whatif::program_of(trace, question);
+  const whatif::Choose served = whatif::as_served(machine, program.mpi);
+  if (!o.goal.empty()) {
+    write_parts(o.goal, [&](const auto& sink) { whatif::write_goal(program, served, machine, sink); });
+  }
+  for (Rank rank = 0; !o.chakra.empty() && rank < program.ranks; ++rank) {
+    write_parts(fmt::format("{}.{}.et", o.chakra, rank),
+                [&](const auto& sink) { whatif::write_chakra(program, served, machine, rank, sink); });
+  }
+}
+
 void run(const WhatIfOptions& o) {
   const Interruptible interruptible;
   const trace::Trace trace = read_trace(o.trace);
@@ -114,6 +143,7 @@ void run(const WhatIfOptions& o) {
   std::int64_t calls = 0;
   for (const trace::RankTrace& rank : trace.ranks) calls += static_cast<std::int64_t>(rank.calls.size());
   try {
+    write_formats(o, trace, question);
     const whatif::Answer answer = whatif::answer(trace, question);
     print(o.json ? as_json(answer, trace.facts, calls).dump(2) + "\n" : as_text(answer, trace.facts, calls));
   } catch (const sim::Stopped&) {
@@ -144,6 +174,9 @@ void add_whatif(CLI::App& app, Context& context) {
   command->add_option("--policy", o.policies, "Policies to try: auto, classic, openmpi_fixed, file:PATH")
       ->delimiter(',')
       ->capture_default_str();
+  command->add_option("--goal", o.goal, "Also write the program in GOAL, for LogGOPSim, ATLAHS and htsim")
+      ->type_name("FILE");
+  command->add_option("--chakra", o.chakra, "Also write PREFIX.0.et and so on, for ASTRA-sim")->type_name("PREFIX");
   command->add_flag("--json", o.json, "As JSON, with the times of each rank");
   command->footer(
       "Record with CIRCOLL_TRACE=run.calls mpirun ... circoll run -- ./program. docs/lab/simulator.md has the model.\n"
@@ -151,7 +184,8 @@ void add_whatif(CLI::App& app, Context& context) {
       "  circoll whatif run.calls\n"
       "  circoll whatif run.calls --algorithm allreduce=rabenseifner --policy auto\n"
       "  circoll whatif run.calls --machine leonardo -p 64 --cores 4\n"
-      "  circoll whatif run.calls --balanced --json");
+      "  circoll whatif run.calls --balanced --json\n"
+      "  circoll whatif run.calls --goal run.goal");
   command->callback([options] { run(*options); });
 }
 

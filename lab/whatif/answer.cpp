@@ -138,24 +138,31 @@ std::optional<Selection> best_algorithm(Player& player, const Program& program, 
   return best;
 }
 
+Machine recorded_machine(const trace::Trace& trace) {
+  return trace.facts.machine.empty() ? default_machine()
+                                     : machine_from_json(trace.facts.machine, "the machine in the trace");
+}
+
+Program program_of(const trace::Trace& trace, const Question& question) {
+  Program program = program_of(trace, question.ranks > 0 ? question.ranks : trace.facts.ranks, question.cores);
+  if (question.balanced) balance(program);
+  return program;
+}
+
 Answer answer(const trace::Trace& trace, const Question& question) {
   Answer result;
   Program program = program_of(trace, trace.facts.ranks);
-  const Machine recorded_machine =
-      program.machine.empty() ? default_machine() : machine_from_json(program.machine, "the machine in the trace");
+  const Machine before = recorded_machine(trace);
   result.recorded = {"recorded", program.recorded};
   std::int64_t unknown = 0;
-  Player today(recorded_machine, question.go_on);
-  result.today = {"simulated, as it was served",
-                  today.play(program, as_served(recorded_machine, program.mpi, &unknown))};
+  Player today(before, question.go_on);
+  result.today = {"simulated, as it was served", today.play(program, as_served(before, program.mpi, &unknown))};
   result.notes = notes_of(result, program, unknown);
 
-  const Machine machine = question.machine.value_or(recorded_machine);
+  const Machine machine = question.machine.value_or(before);
   Player player(machine, question.go_on);
   const Choose served = as_served(machine, program.mpi);
-  if (question.ranks > 0 || question.cores > 0)
-    program = program_of(trace, question.ranks > 0 ? question.ranks : trace.facts.ranks, question.cores);
-  if (question.balanced) balance(program);
+  program = program_of(trace, question);
   if (const std::string name = name_of(question, machine.name); !name.empty())
     result.asked = Row{name, player.play(program, served)};
 

@@ -37,6 +37,11 @@ struct Answer {
   [[nodiscard]] const Row& base() const { return asked ? *asked : today; }
 };
 
+/// The machine by which `auto` decided in the recorded run.
+[[nodiscard]] Machine recorded_machine(const trace::Trace& trace);
+/// The program with the ranks, nodes and load of the question.
+[[nodiscard]] Program program_of(const trace::Trace& trace, const Question& question);
+
 /// Plays a trace in all ways of the question. Throws as program_of() and Player::play().
 [[nodiscard]] Answer answer(const trace::Trace& trace, const Question& question);
 

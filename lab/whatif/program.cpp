@@ -56,7 +56,6 @@ class Maker {
     made_.ranks = ranks;
     made_.name = trace.facts.program;
     made_.mpi = trace.facts.mpi;
-    made_.machine = trace.facts.machine;
     made_.programs.resize(static_cast<std::size_t>(ranks));
   }
 

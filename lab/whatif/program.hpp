@@ -70,7 +70,6 @@ struct Program {
   Rank ranks = 1;
   std::string name{};
   std::string mpi{};
-  std::string machine{};  ///< a machine file; empty: not known
   std::vector<Group> groups{};
   std::vector<Kind> kinds{};
   std::vector<Operation> operations{};

@@ -1,8 +1,10 @@
 // The command `circoll whatif`, from outside.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "circoll/select.hpp"
 #include "facts/call_trace.hpp"
@@ -112,6 +114,24 @@ TEST(CliWhatIf, TriesWhatItIsAskedFor) {
     // Six rounds of 200 bytes.
     EXPECT_NEAR(ring.at("changes").at(1).at("run_s").get<double>(), 10 * (0.02 + 6 * (1e-3 + 200e-9)), 1e-5);
   }
+}
+
+TEST(CliWhatIf, WritesTheProgramForOtherSimulators) {
+  const Played played;
+  const std::string prefix = played.file.path + ".out";
+  EXPECT_EQ(played.with("--goal " + prefix + " --chakra " + prefix).exit_code, 0);
+  const std::string goal = content(prefix);
+  EXPECT_TRUE(goal.starts_with("num_ranks 4\n\nrank 0 {\ns0: calc 10000000\n")) << goal.substr(0, 200);
+  std::remove(prefix.c_str());
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string file = prefix + "." + std::to_string(rank) + ".et";
+    EXPECT_TRUE(contains(content(file), "compute")) << file;
+    EXPECT_EQ(contains(content(file), "send to " + std::to_string(rank ^ 1) + ", round 0"), true) << file;
+    std::remove(file.c_str());
+  }
+  const CommandResult failed = played.with("--goal /no/such/directory/x");
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_TRUE(contains(failed.out, "the file '/no/such/directory/x' could not be written")) << failed.out;
 }
 
 TEST(CliWhatIf, MisuseIsExplained) {
