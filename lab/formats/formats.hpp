@@ -32,8 +32,8 @@ struct InProgram {
 /// The items of a collective that none of its steps waits for.
 [[nodiscard]] std::vector<std::int64_t> last_items(const Schedule& schedule, std::int64_t first_item);
 
-/// A rank of a program in GOAL: its steps of a collective, and an item that computes for a time, between goal_begin()
-/// and goal_end. Numbers and errors as for to_goal().
+/// A part of a rank's program in GOAL, between goal_begin() and goal_end. It is the rank's steps of a collective, or an
+/// item that computes for a time. Numbers and errors are as for to_goal().
 [[nodiscard]] std::string goal_begin(Rank rank);
 inline constexpr std::string_view goal_end = "}\n";
 [[nodiscard]] std::string goal_steps(const Schedule& schedule, Count bytes, double gamma_ns_per_byte,

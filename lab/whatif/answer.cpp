@@ -68,7 +68,7 @@ std::string verdict_of(const Answer& answer, const Question& question) {
                             readable_time(base.times.run_s));
 }
 
-/// What the numbers do not say.
+/// Facts that the numbers do not show.
 std::vector<std::string> notes_of(const Answer& answer, const Program& program, std::int64_t unknown) {
   std::vector<std::string> notes;
   const double recorded_s = answer.recorded.times.mean_in_collectives_s() - answer.recorded.times.mean_waiting_s();

@@ -45,8 +45,8 @@ struct Answer {
 /// Plays a trace in all ways of the question. Throws as program_of() and Player::play().
 [[nodiscard]] Answer answer(const trace::Trace& trace, const Question& question);
 
-/// The algorithm that serves a collective, and its irregular twin, of the program in the least time, if ranks come
-/// together. Nothing if no algorithm is faster than what `base` chooses by half a percent.
+/// The algorithm that serves a collective of the program, and its irregular twin, in the least time. Ranks come
+/// together then. Nothing if no algorithm is faster than what `base` chooses by half a percent.
 [[nodiscard]] std::optional<Selection> best_algorithm(Player& player, const Program& program, Collective collective,
                                                       const Choose& base);
 

@@ -20,8 +20,8 @@ using Choose = std::function<Selection(const Kind& kind)>;
 /// The chooser of a policy. Where the policy leaves a call to the MPI library, the algorithm that the library is known
 /// or thought to take: Open MPI's fixed decision for an allreduce, and the policy classic otherwise.
 [[nodiscard]] Choose by_policy(const std::string& name, const Machine& machine, const std::string& mpi);
-/// What was served in the recorded run, and the native collectives as by_policy() says. `unknown` counts kinds whose
-/// algorithm does not exist here; they are played as native ones.
+/// The algorithms that served the recorded run, and the native collectives as by_policy() says. `unknown` counts kinds
+/// whose algorithm does not exist here. They are played as native ones.
 [[nodiscard]] Choose as_served(const Machine& machine, const std::string& mpi, std::int64_t* unknown = nullptr);
 /// One algorithm for a collective where its needs hold, and `otherwise` for all else.
 [[nodiscard]] Choose by_algorithm(const Selection& selection, const Machine& machine, Choose otherwise);
@@ -32,8 +32,8 @@ class Player {
   /// `go_on` is asked now and then; false: stop, and throw sim::Stopped.
   explicit Player(Machine machine, std::function<bool()> go_on = {});
 
-  /// Plays a program. A rank goes on behind a nonblocking call; before its next blocking call on the same communicator,
-  /// and before its end, it waits for the call. The recording does not see where the program waits itself, so this is
+  /// Plays a program. A rank goes on behind a nonblocking call. Before its next blocking call on the same communicator,
+  /// and before its end, it waits for that call. The recording does not see where the program waits itself, so this is
   /// a part of the time between calls already.
   ///
   /// Throws Error(parse) if ranks wait for one another forever, and as build_schedule().

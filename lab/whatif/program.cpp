@@ -23,7 +23,7 @@ double mean_of(const std::vector<double>& values) {
 /// Of a call on all ranks, squared numbers of ranks included.
 constexpr Count most_bytes = Count{1} << 60U;
 
-/// True if a rank's own bytes are those of a block for each rank, so that they grow with the number of ranks.
+/// True if a rank's own bytes have a block for each rank. So they grow with the number of ranks.
 bool is_own_vector(Collective collective) { return is_exchange(collective) || is_reduce_scatter(collective); }
 
 /// An operation while its members are being found.
