@@ -219,8 +219,10 @@ void State::write_calls(MPI_Comm comm, const CallRecorder& calls, double program
   MPI_Comm node = MPI_COMM_NULL;
   PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, world_rank_, MPI_INFO_NULL, &node);
   int cores = 1;
-  PMPI_Comm_size(node, &cores);
-  PMPI_Comm_free(&node);
+  if (node != MPI_COMM_NULL) {
+    PMPI_Comm_size(node, &cores);
+    PMPI_Comm_free(&node);
+  }
   // The greatest over all ranks. The first is a complement and gives the earliest begin.
   std::array<double, 3> most{-common_s(calls.begin_s()), common_s.error_s, static_cast<double>(cores)};
   PMPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm);

@@ -70,8 +70,8 @@ class Maker {
 
  private:
   using GroupKey = std::tuple<trace::Communicator::Kind, std::uint32_t, std::vector<Rank>>;
-  /// The k-th call on a group; of a persistent request its k-th start.
-  using OperationKey = std::tuple<std::uint32_t, bool, std::uint32_t, std::uint64_t>;
+  /// The calls on a group that follow one another, or the starts of a persistent request of it, which is counted from 1.
+  using StreamKey = std::pair<std::uint32_t, std::uint64_t>;
 
   [[nodiscard]] bool grows() const { return ranks_ != recorded_ranks_; }
 
@@ -127,20 +127,23 @@ class Maker {
                                       group.members.begin());
   }
 
-  static bool fits(const Open& open, const trace::Shape& shape) {
-    // Ranks may call alltoallv and alltoallw together, as MPI allows.
-    return regular_of(open.collective.collective) == regular_of(shape.collective.collective) && open.root == shape.root;
+  static std::uint64_t stream_of(const trace::Shape& shape) {
+    return shape.mode == CallMode::persistent ? std::uint64_t{shape.request} + 1 : 0;
   }
 
-  std::uint32_t operation_of(std::uint32_t group, const trace::Shape& shape, std::uint64_t turn, Rank rank) {
-    const bool persistent = shape.mode == CallMode::persistent;
-    const OperationKey key(group, persistent, persistent ? shape.request : 0, turn);
-    const auto [found, fresh] = operations_.try_emplace(key, open_.size());
-    if (fresh) {
+  static bool fits(const Open& open, const trace::Shape& shape) {
+    // An alltoallw is an alltoallv here.
+    return open.collective.collective == shape.collective.collective && open.root == shape.root;
+  }
+
+  std::uint32_t operation_of(std::uint32_t group, const trace::Shape& shape, std::size_t turn, Rank rank) {
+    std::vector<std::uint32_t>& stream = streams_[{group, stream_of(shape)}];
+    if (turn == stream.size()) {
+      stream.push_back(static_cast<std::uint32_t>(open_.size()));
       made_.operations.push_back({.group = group});
       open_.push_back({.collective = shape.collective, .op = shape.op, .root = shape.root, .served = shape.served});
     }
-    Open& open = open_[found->second];
+    Open& open = open_[stream[turn]];
     if (!fits(open, shape)) {
       throw Error(ErrorCode::parse,
                   fmt::format("rank {} calls {} where another rank of its communicator calls {}; the program, or its "
@@ -157,7 +160,7 @@ class Maker {
     if (grows() && is_own_vector(shape.collective.collective)) bytes = bytes * ranks_ / recorded_ranks_;
     open.most_bytes = std::max(open.most_bytes, bytes);
     open.sum_bytes += bytes;
-    return found->second;
+    return stream[turn];
   }
 
   void read_rank(Rank rank) {
@@ -177,7 +180,7 @@ class Maker {
       groups.push_back(group_of(communicator, rank));
       positions.push_back(groups.back() ? position_in(made_.groups[*groups.back()], rank) : 0);
     }
-    std::map<std::tuple<std::uint32_t, bool, std::uint32_t>, std::uint64_t> turns;
+    std::map<StreamKey, std::size_t> turns;
     std::int64_t now_ns = 0;
     for (const trace::Call& call : from.calls) {
       const trace::Shape& shape = from.shapes[call.shape];
@@ -186,8 +189,7 @@ class Maker {
       if (!group && !shape.collective.neighbor) ++made_.foreign;
       if (!group || shape.collective.neighbor) continue;  // a part of the time to the next call
       if (call.begin_ns < now_ns) ++made_.overlaps;
-      const bool persistent = shape.mode == CallMode::persistent;
-      const std::uint64_t turn = turns[{*group, persistent, persistent ? shape.request : 0}]++;
+      const std::size_t turn = turns[{*group, stream_of(shape)}]++;
       Entry entry{.operation = operation_of(*group, shape, turn, rank),
                   .position = positions[shape.communicator],
                   .blocks = shape.mode == CallMode::blocking};
@@ -272,7 +274,7 @@ class Maker {
   std::int64_t begin_ns_ = 0;
   Program made_;
   std::map<GroupKey, std::uint32_t> groups_;
-  std::map<OperationKey, std::uint32_t> operations_;
+  std::map<StreamKey, std::vector<std::uint32_t>> streams_;  ///< operations in the order of their calls
   std::map<std::tuple<Collective, Rank, Rank, Rank, bool, Rank, Count, bool, bool, bool, bool, std::string>,
            std::uint32_t>
       kinds_;
