@@ -1,6 +1,7 @@
 // circoll whatif: a recorded program, played with other algorithms, machines, numbers of ranks and loads.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -62,8 +63,10 @@ Selection read_algorithm(const std::string& text) {
 
 std::string line_of(const whatif::Row& row, const whatif::Row* base) {
   std::string change;
-  if (base != nullptr && base->times.run_s > 0)
-    change = fmt::format("{:+.1f} %", (row.times.run_s / base->times.run_s - 1) * 100);
+  if (base != nullptr && base->times.run_s > 0) {
+    const double percent = std::round((row.times.run_s / base->times.run_s - 1) * 1000) / 10;
+    change = percent == 0 ? "0 %" : fmt::format("{:+.1f} %", percent);
+  }
   return fmt::format("  {:<52}{:>10}{:>13}{:>11}{:>10}\n", row.what, readable_time(row.times.run_s),
                      readable_time(row.times.mean_in_collectives_s()), readable_time(row.times.mean_waiting_s()),
                      change);
@@ -170,9 +173,11 @@ void add_whatif(CLI::App& app, Context& context) {
       ->check(options::between(Rank{1}, Rank{1} << 20U));
   command->add_flag("--balanced", o.balanced, "Each rank's time between calls is the mean of the ranks");
   command->add_option("--algorithm", o.algorithms, "COLLECTIVE=ALGORITHM[:param=value,...]: a change to try")
-      ->type_name("CHOICE");
+      ->type_name("CHOICE")
+      ->allow_extra_args(false);
   command->add_option("--policy", o.policies, "Policies to try: auto, classic, openmpi_fixed, file:PATH")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   command->add_option("--goal", o.goal, "Also write the program in GOAL, for LogGOPSim, ATLAHS and htsim")
       ->type_name("FILE");

@@ -163,20 +163,6 @@ class Run {
   Times times_;
 };
 
-/// Where all ranks share a node, messages of the mean length have prices of their own (Machine::node_ways).
-sim::Network network_for(const Machine& machine, const Kind& kind, const Selection& selection) {
-  if (kind.nodes > 1 || kind.p == 1 || machine.node_ways.empty()) return sim::network_of(machine, kind.cores);
-  const Terms terms = terms_of(selection, kind.p, kind.bytes, kind.root);
-  const double rounds = terms.alpha + terms.alpha_uni;
-  const double length = rounds > 0 ? (terms.bytes + terms.bytes_uni) / rounds : 0;
-  const std::vector<MachineForLength> ways = machines_inside(machine);
-  const MachineForLength* way = &ways.front();
-  for (const MachineForLength& one : ways) {
-    if (length >= static_cast<double>(one.from_bytes)) way = &one;
-  }
-  return sim::network_of(way->machine);
-}
-
 }  // namespace
 
 Choose by_policy(const std::string& name, const Machine& machine, const std::string& mpi) {
@@ -215,6 +201,21 @@ Choose by_algorithm(const Selection& selection, const Machine& machine, Choose o
 
 Player::Player(Machine machine, std::function<bool()> go_on) : machine_(std::move(machine)), go_on_(std::move(go_on)) {}
 
+/// Where all ranks share a node, messages of the mean length have prices of their own (Machine::node_ways).
+sim::Network Player::network_for(const Kind& kind, const Selection& selection) const {
+  if (link_) return {.between = *link_, .gamma_s_per_byte = machine_.gamma_s_per_byte};
+  if (kind.nodes > 1 || kind.p == 1 || machine_.node_ways.empty()) return sim::network_of(machine_, kind.cores);
+  const Terms terms = terms_of(selection, kind.p, kind.bytes, kind.root);
+  const double rounds = terms.alpha + terms.alpha_uni;
+  const double length = rounds > 0 ? (terms.bytes + terms.bytes_uni) / rounds : 0;
+  const std::vector<MachineForLength> ways = machines_inside(machine_);
+  const MachineForLength* way = &ways.front();
+  for (const MachineForLength& one : ways) {
+    if (length >= static_cast<double>(one.from_bytes)) way = &one;
+  }
+  return sim::network_of(way->machine);
+}
+
 std::shared_ptr<const sim::Ranks> Player::ranks_of(const Selection& selection, Rank p, Rank root) {
   const Key key(std::string(to_string(selection.collective)) + "/" + selection.text(), p, root);
   const auto known = ranks_.find(key);
@@ -230,7 +231,7 @@ std::shared_ptr<const sim::Ranks> Player::ranks_of(const Selection& selection, R
 
 double Player::time_of(const Kind& kind, const Selection& selection) {
   return simulate(*ranks_of(selection, kind.p, kind.root), static_cast<double>(kind.bytes),
-                  network_for(machine_, kind, selection))
+                  network_for(kind, selection))
       .time_s;
 }
 
@@ -247,7 +248,7 @@ Times Player::play(const Program& program, const Choose& choose) {
     if (kind.p == 1) return arrival_s;
     if (!chosen[index]) {
       const Selection selection = choose(kind);
-      chosen[index] = Chosen{ranks_of(selection, kind.p, kind.root), network_for(machine_, kind, selection)};
+      chosen[index] = Chosen{ranks_of(selection, kind.p, kind.root), network_for(kind, selection)};
     }
     // Times since the first arrival are small, and keep their digits.
     const double first_s = *std::min_element(arrival_s.begin(), arrival_s.end());

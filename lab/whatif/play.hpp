@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -31,6 +32,8 @@ class Player {
  public:
   /// `go_on` is asked now and then; false: stop, and throw sim::Stopped.
   explicit Player(Machine machine, std::function<bool()> go_on = {});
+  /// Prices messages by LogGOPS from now on, on nodes and between them. A machine file has fewer numbers.
+  void set_link(const sim::LogGops& link) { link_ = link; }
 
   /// Plays a program. A rank goes on behind a nonblocking call. Before its next blocking call on the same communicator,
   /// and before its end, it waits for that call. The recording does not see where the program waits itself, so this is
@@ -46,10 +49,12 @@ class Player {
  private:
   using Key = std::tuple<std::string, Rank, Rank>;
 
+  [[nodiscard]] sim::Network network_for(const Kind& kind, const Selection& selection) const;
   [[nodiscard]] std::shared_ptr<const sim::Ranks> ranks_of(const Selection& selection, Rank p, Rank root);
 
   Machine machine_;
   std::function<bool()> go_on_;
+  std::optional<sim::LogGops> link_;
   std::map<Key, std::shared_ptr<const sim::Ranks>> ranks_;
   std::int64_t kept_steps_ = 0;
 };

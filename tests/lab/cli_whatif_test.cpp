@@ -65,8 +65,8 @@ TEST(CliWhatIf, PrintsATableAndAVerdict) {
   EXPECT_EQ(text.exit_code, 0);
   for (const char* const part :
        {"lopsided on 4 ranks with MPICH 4.0.2: 40 calls of collectives", "recorded", "simulated, as it was served",
-        "policy auto", "policy classic", "load balanced", "calibration: collectives without waiting take 0.95 of",
-        "'load balanced' pays most: the run takes 34"})
+        "policy auto", "policy classic", "load balanced", "calibration: collectives without waiting take 0.72 of",
+        "'load balanced' pays most: the run takes 31.3 %"})
     EXPECT_TRUE(contains(text.out, part)) << part << "\n" << text.out;
   std::size_t begin = 0;
   for (std::size_t end = 0; (end = text.out.find('\n', begin)) != std::string::npos; begin = end + 1)
@@ -82,9 +82,10 @@ TEST(CliWhatIf, JsonHasTheTimesOfEachRank) {
   EXPECT_NEAR(answer.at("recorded").at("waiting_s").get<double>(), 0.075, 1e-9);
   EXPECT_NEAR(answer.at("recorded").at("ranks").at("waiting_s").at(0).get<double>(), 0.1, 1e-9);
   EXPECT_NEAR(answer.at("recorded").at("ranks").at("waiting_s").at(3).get<double>(), 0, 1e-9);
+  // Rank 3 finds its messages there, and its own two leave by one port. The last ones have a latency more.
+  EXPECT_NEAR(answer.at("simulated").at("run_s").get<double>(), 10 * (0.02 + 1e-3 + 2 * 800e-9) + 1e-3, 1e-6);
+  EXPECT_NEAR(answer.at("simulated").at("waiting_s").get<double>(), 0.0705, 1e-4);
   // Two exchanges of 800 bytes.
-  EXPECT_NEAR(answer.at("simulated").at("run_s").get<double>(), 10 * (0.02 + 2 * (1e-3 + 800e-9)), 1e-6);
-  EXPECT_NEAR(answer.at("simulated").at("waiting_s").get<double>(), 0.075, 1e-6);
   EXPECT_EQ(answer.at("changes").back().at("what"), "load balanced");
   EXPECT_NEAR(answer.at("changes").back().at("run_s").get<double>(), 10 * (0.0125 + 2 * (1e-3 + 800e-9)), 1e-6);
   EXPECT_FALSE(answer.contains("asked"));
@@ -101,7 +102,7 @@ TEST(CliWhatIf, TriesWhatItIsAskedFor) {
                               "fast.json");
   const json fast = played.json_with("--machine " + machine.path);
   EXPECT_EQ(fast.at("asked").at("what"), "on fast");
-  EXPECT_NEAR(fast.at("asked").at("run_s").get<double>(), 0.2 + 20 * 1.8e-6, 1e-6);
+  EXPECT_NEAR(fast.at("asked").at("run_s").get<double>(), 10 * (0.02 + 1e-6 + 2 * 800e-9) + 1e-6, 1e-7);
   const json more = played.json_with("-p 8");
   EXPECT_EQ(more.at("asked").at("what"), "8 ranks");
   EXPECT_NEAR(more.at("asked").at("run_s").get<double>(), 10 * (0.02 + 3 * (1e-3 + 800e-9)), 1e-6);
