@@ -229,9 +229,14 @@ std::shared_ptr<const sim::Ranks> Player::ranks_of(const Selection& selection, R
   return ranks_.emplace(key, std::move(made)).first->second;
 }
 
+sim::Options Player::options() const {
+  if (!go_on_) return {};
+  return {.go_on = [this](std::int64_t /*events*/) { return go_on_(); }};
+}
+
 double Player::time_of(const Kind& kind, const Selection& selection) {
   return simulate(*ranks_of(selection, kind.p, kind.root), static_cast<double>(kind.bytes),
-                  network_for(kind, selection))
+                  network_for(kind, selection), {}, options())
       .time_s;
 }
 
@@ -254,8 +259,9 @@ Times Player::play(const Program& program, const Choose& choose) {
     const double first_s = *std::min_element(arrival_s.begin(), arrival_s.end());
     sim::Circumstances circumstances{.arrivals_s = arrival_s};
     for (double& time_s : circumstances.arrivals_s) time_s -= first_s;
-    std::vector<double> end_s =
-        simulate(*chosen[index]->ranks, static_cast<double>(kind.bytes), chosen[index]->network, circumstances).end_s;
+    std::vector<double> end_s = simulate(*chosen[index]->ranks, static_cast<double>(kind.bytes), chosen[index]->network,
+                                         circumstances, options())
+                                    .end_s;
     for (double& time_s : end_s) time_s += first_s;
     return end_s;
   };

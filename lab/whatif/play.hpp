@@ -50,6 +50,7 @@ class Player {
   using Key = std::tuple<std::string, Rank, Rank>;
 
   [[nodiscard]] sim::Network network_for(const Kind& kind, const Selection& selection) const;
+  [[nodiscard]] sim::Options options() const;
   [[nodiscard]] std::shared_ptr<const sim::Ranks> ranks_of(const Selection& selection, Rank p, Rank root);
 
   Machine machine_;
