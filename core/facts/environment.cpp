@@ -68,9 +68,10 @@ constexpr std::array variables{
                         "line to stderr (short), as text to FILE, as JSON to FILE.json, or as one more line of JSON to "
                         "FILE.jsonl. In names %h is the host, %p the process id, %j the job and %n the number of "
                         "ranks."},
-    EnvironmentVariable{"CIRCOLL_TRACE", "FILE", "no trace",
-                        "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome. FILE "
-                        "may have %h, %p, %j and %n, as in CIRCOLL_REPORT."},
+    EnvironmentVariable{"CIRCOLL_TRACE", "FILE | FILE.calls", "no trace",
+                        "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, to FILE for Perfetto or "
+                        "Chrome, or to FILE.calls for circoll whatif. Names may have %h, %p, %j and %n, as in "
+                        "CIRCOLL_REPORT."},
     EnvironmentVariable{"CIRCOLL_RECORD", "off | on | DIRECTORY", "off",
                         "Drop-in: each rank keeps its last 256 collective calls in a file, for circoll hang. on: in "
                         "memory of the node, below /dev/shm; DIRECTORY: there, which all nodes may share."},

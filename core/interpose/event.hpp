@@ -1,7 +1,6 @@
 // The drop-in's event of one call, and the section of a wrapper: all that report and trace are made of.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -10,17 +9,12 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/types.hpp"
+#include "facts/call_mode.hpp"
 #include "facts/called_collective.hpp"
 
 namespace circoll::interpose {
 
-enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
-
-/// "blocking", "nonblocking", "persistent".
-[[nodiscard]] constexpr std::string_view to_string(Mode mode) {
-  constexpr std::array<std::string_view, 3> names{"blocking", "nonblocking", "persistent"};
-  return names.at(static_cast<std::size_t>(mode));
-}
+using Mode = CallMode;
 
 /// The algorithm with the parameters that it ran with, or "native". The choice "bcast" may give "pipeline:segments=8".
 [[nodiscard]] inline std::string name_of(const Selection* served) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -20,6 +21,7 @@
 #include "interpose/report.hpp"
 #include "interpose/setup.hpp"
 #include "interpose/state.hpp"
+#include "select/machine.hpp"
 
 namespace circoll::interpose {
 namespace {
@@ -113,15 +115,18 @@ void State::report() {
   // The code below calls MPI, whose progress may end operations and record them. So it does not hold the mutex.
   std::unique_ptr<const Ledger> ledger;
   std::unique_ptr<const Trace> trace;
+  std::unique_ptr<const CallTracer> calls;
   {
     const std::lock_guard lock(mutex_);
     ledger = std::move(ledger_);
     trace = std::move(trace_);
+    calls = std::move(calls_);
   }
   std::optional<ReportSection> section;
   if (wrapper != nullptr) section = wrapper->result(comm);
   if (ledger != nullptr) write_report(comm, *ledger, program_s, std::move(section));
   if (trace != nullptr) write_trace(comm, *trace);
+  if (calls != nullptr) write_calls(comm, *calls, program_s);
   PMPI_Comm_free(&comm);
 }
 
@@ -164,14 +169,21 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s,
   if (!written) warn("CIRCOLL_REPORT: the file " + path + " could not be written");
 }
 
-void State::write_trace(MPI_Comm comm, const Trace& trace) const {
+State::CommonClock State::common_clock(MPI_Comm comm) const {
   const ClockReading now = read_clock(comm);
   const double elapsed_s = now.at_s - clock_.at_s;
   const double drift = elapsed_s > 0 ? (now.offset_s - clock_.offset_s) / elapsed_s : 0;
-  const auto common_s = [&](double time_s) { return time_s + clock_.offset_s + drift * (time_s - clock_.at_s); };
+  return {.offset_s = clock_.offset_s,
+          .at_s = clock_.at_s,
+          .rate = 1 + drift,
+          .error_s = std::max(clock_.error_s, now.error_s)};
+}
+
+void State::write_trace(MPI_Comm comm, const Trace& trace) const {
+  const CommonClock common_s = common_clock(comm);
   // The greatest of these over all ranks. The first is a complement and gives the earliest call. The other says how
   // well the clocks are known.
-  std::array<double, 2> worst{-common_s(trace.begin_s()), std::max(clock_.error_s, now.error_s)};
+  std::array<double, 2> worst{-common_s(trace.begin_s()), common_s.error_s};
   PMPI_Allreduce(MPI_IN_PLACE, worst.data(), static_cast<int>(worst.size()), MPI_DOUBLE, MPI_MAX, comm);
   const double start_s = -worst[0];
   std::int64_t dropped = trace.dropped();
@@ -200,6 +212,50 @@ void State::write_trace(MPI_Comm comm, const Trace& trace) const {
   if (world_rank_ != 0) return;
   file << "\n]}\n";
   if (!file.flush()) warn("CIRCOLL_TRACE: the file " + path + " could not be written");
+}
+
+void State::write_calls(MPI_Comm comm, const CallTracer& calls, double program_s) const {
+  const CommonClock common_s = common_clock(comm);
+  MPI_Comm node = MPI_COMM_NULL;
+  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, world_rank_, MPI_INFO_NULL, &node);
+  int cores = 1;
+  if (node != MPI_COMM_NULL) {
+    PMPI_Comm_size(node, &cores);
+    PMPI_Comm_free(&node);
+  }
+  // The greatest over all ranks. The first is a complement and gives the earliest begin.
+  std::array<double, 3> most{-common_s(calls.begin_s()), common_s.error_s, static_cast<double>(cores)};
+  PMPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm);
+  std::int64_t dropped = calls.dropped();
+  PMPI_Allreduce(MPI_IN_PLACE, &dropped, 1, MPI_INT64_T, MPI_SUM, comm);
+  const auto nanoseconds = [](double time_s) { return std::llround(time_s * 1e9); };
+
+  const std::string path = place(trace_file_);
+  std::ofstream file;
+  std::optional<trace::FileWriter> writer;
+  if (world_rank_ == 0) {
+    file.open(path, std::ios::binary);
+    writer.emplace(trace::RunFacts{.ranks = world_size(),
+                                   .cores = static_cast<Rank>(most[2]),
+                                   .clock_error_ns = nanoseconds(most[1]),
+                                   .program = program_name(),
+                                   .mpi = library_version(),
+                                   .machine = to_json(options_.machine)},
+                   [&](std::string_view part) { file << part; });
+  }
+  const trace::RankFacts facts{.rank = world_rank_,
+                               .begin_ns = nanoseconds(common_s(calls.begin_s()) + most[0]),
+                               .end_ns = nanoseconds(program_s),
+                               .clock_rate = common_s.rate};
+  collect(
+      comm, [&](const auto& sink) { calls.write(facts, sink); },
+      [&](int /*rank*/, std::string_view part) { writer->part(part); });
+  if (world_rank_ != 0) return;
+  writer->finish();
+  if (!file.flush()) return warn("CIRCOLL_TRACE: the file " + path + " could not be written");
+  if (dropped == 0) return;
+  warn("CIRCOLL_TRACE: " + std::to_string(dropped) + " calls are missing in " + path +
+       ", since the disk was full where ranks kept them");
 }
 
 namespace {

@@ -160,6 +160,11 @@ class RecordedCall {
 
   /// 0 without a recorder.
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
+  /// The call has made a persistent request.
+  void made(MPI_Request request, bool served) noexcept {
+    if (recorder_ != nullptr) [[unlikely]]
+      recorder_->made(request, sequence_, served);
+  }
   /// The entry point returns.
   void end(Mode mode, const Selection* served, int error) noexcept {
     if (recorder_ == nullptr) [[likely]]

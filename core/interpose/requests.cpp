@@ -24,7 +24,11 @@ extern "C" {
 CIRCOLL_EXPORT int MPI_Start(MPI_Request* request) {
   if (Recorder* const recorder = known_recorder()) recorder->started(*request);
   int error = MPI_SUCCESS;
-  return circoll::interpose::start_ours(*request, &error) ? error : CIRCOLL_NEXT(Start)(request);
+  const double begin_s = circoll::interpose::start_begins();
+  if (!circoll::interpose::start_ours(*request, &error)) error = CIRCOLL_NEXT(Start)(request);
+  if (begin_s > 0 && error == MPI_SUCCESS) [[unlikely]]
+    circoll::interpose::keep_start(*request, begin_s);
+  return error;
 }
 
 CIRCOLL_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
@@ -37,6 +41,7 @@ CIRCOLL_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
 CIRCOLL_EXPORT int MPI_Request_free(MPI_Request* request) {
   if (Recorder* const recorder = known_recorder()) recorder->freed(*request);
   int error = MPI_SUCCESS;
+  circoll::interpose::forget_request(*request);
   return circoll::mpi::free_persistent(request, &error) ? error : CIRCOLL_NEXT(Request_free)(request);
 }
 

@@ -68,6 +68,17 @@ void record(State& state, const AnyCall& call, Mode mode, const mpi::CallResult&
                 .own_s = outcome.served() == nullptr ? 0 : end_s - begin_s - outcome.waited_s});
 }
 
+/// Keeps a call that has returned, to be played again. The call has succeeded, whatever happens here.
+template <typename AnyCall>
+void keep(CallTracer& calls, const AnyCall& call, Mode mode, const mpi::CallResult& outcome, double begin_s,
+          const MPI_Request* request) noexcept {
+  try {
+    calls.add(call, mode, outcome, begin_s, PMPI_Wtime(), request);
+  } catch (...) {
+    return;
+  }
+}
+
 /// A nonblocking or persistent operation that Progress has brought to its end.
 void record_ended(const mpi::Ended& ended) noexcept {
   Serving* const wrapper = Serving::first();
@@ -117,10 +128,11 @@ void say_left_native(const mpi::Call& call, const mpi::CallResult& outcome, prep
                std::string(to_string(call.collective)).c_str(), std::string(outcome.reason).c_str());
 }
 
-/// Serves an entry point by `perform(state, choice, comm)`, which returns a CallResult, or by `native()`, which returns
-/// an error code.
+/// Serves an entry point by `perform(state, choice, comm, recorded)`, which returns a CallResult, or by `native()`,
+/// which returns an error code. `recorded` is the call's number in the record of this rank. `request` is where the call puts its request; nullptr if it blocks.
 template <typename AnyCall, typename Perform, typename Native>
-int serve_entry_point(const AnyCall& call, Mode mode, const void* caller, Perform&& perform, Native&& native) noexcept {
+int serve_entry_point(const AnyCall& call, Mode mode, const MPI_Request* request, const void* caller, Perform&& perform,
+                      Native&& native) noexcept {
   int error = MPI_ERR_INTERN;
   try {
     State* const state = State::get();
@@ -145,6 +157,7 @@ int serve_entry_point(const AnyCall& call, Mode mode, const void* caller, Perfor
     const mpi::CallResult outcome =
         reason.empty() ? perform(*state, choice, comm, recorded.sequence()) : mpi::native_outcome(native(), reason);
     recorded.end(mode, outcome.served(), outcome.error);
+    if (mode == Mode::persistent && outcome.error == MPI_SUCCESS) recorded.made(*request, outcome.served() != nullptr);
     if constexpr (std::is_same_v<AnyCall, mpi::Call>) {
       if (choice.sums != prepare::Sums::plain && outcome.served() == nullptr) [[unlikely]]
         say_left_native(call, outcome, choice.sums);
@@ -152,6 +165,10 @@ int serve_entry_point(const AnyCall& call, Mode mode, const void* caller, Perfor
     // Of a served call that does not block, Progress tells when it is over.
     const bool over = mode == Mode::blocking || outcome.served() == nullptr;
     if (state->recording() && over) record(*state, call, mode, outcome, begin);
+    if (CallTracer* const calls = state->calls(); calls != nullptr) [[unlikely]] {
+      if (state->recording() && outcome.error == MPI_SUCCESS && call.comm != MPI_COMM_NULL)
+        keep(*calls, call, mode, outcome, begin, request);
+    }
     if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
     error = outcome.error;
   } catch (const std::bad_alloc&) {
@@ -169,13 +186,6 @@ const mpi::InternedChoice& chosen(const mpi::Call& call, const mpi::InternedChoi
   return wrapper == nullptr ? choice : wrapper->choose(call, choice);
 }
 
-/// Tells the recorder of a persistent request that a call has made.
-mpi::CallResult kept(const State& state, mpi::CallResult outcome, const MPI_Request* request, std::uint64_t recorded) {
-  if (recorded != 0 && outcome.error == MPI_SUCCESS)
-    state.recorder()->made(*request, recorded, outcome.served() != nullptr);
-  return outcome;
-}
-
 }  // namespace
 
 mpi::Observer observer(const State& state, std::uint64_t recorded) {
@@ -185,7 +195,7 @@ mpi::Observer observer(const State& state, std::uint64_t recorded) {
 
 int serve(const mpi::Call& call, const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::blocking, caller,
+      call, Mode::blocking, nullptr, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* comm, std::uint64_t /*recorded*/) {
         if (Serving* const wrapper = Serving::first(); wrapper != nullptr) [[unlikely]] {
           return wrapper->perform(call, choice, state.recording());
@@ -197,7 +207,7 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
 
 int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::nonblocking, caller,
+      call, Mode::nonblocking, request, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
         mpi::Observer watching = observer(state, recorded);
         Serving* const wrapper = Serving::first();
@@ -212,17 +222,16 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
 
 int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::persistent, caller,
+      call, Mode::persistent, request, caller,
       [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
-        return kept(state, mpi::init(call, chosen(call, choice), info, request, observer(state, recorded)), request,
-                    recorded);
+        return mpi::init(call, chosen(call, choice), info, request, observer(state, recorded));
       },
       [&] { return mpi::init_native(call, info, request); });
 }
 
 int serve(const mpi::NeighborCall& call, const mpi::NeighborNative& native, const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::blocking, caller,
+      call, Mode::blocking, nullptr, caller,
       [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t /*recorded*/) {
         return mpi::perform(call, choice, native, state.recording());
       },
@@ -232,7 +241,7 @@ int serve(const mpi::NeighborCall& call, const mpi::NeighborNative& native, cons
 int start(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_Request* request,
           const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::nonblocking, caller,
+      call, Mode::nonblocking, request, caller,
       [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
         return mpi::start(call, choice, native, request, observer(state, recorded));
       },
@@ -242,9 +251,9 @@ int start(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_
 int init(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_Request* request,
          const void* caller) noexcept {
   return serve_entry_point(
-      call, Mode::persistent, caller,
+      call, Mode::persistent, request, caller,
       [&](const State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/, std::uint64_t recorded) {
-        return kept(state, mpi::init(call, choice, native, request, observer(state, recorded)), request, recorded);
+        return mpi::init(call, choice, native, request, observer(state, recorded));
       },
       [&] { return native({}); });
 }
@@ -256,6 +265,28 @@ bool start_ours(MPI_Request request, int* error) noexcept {
     *error = MPI_ERR_INTERN;
     return true;
   }
+}
+
+double start_begins() noexcept {
+  State* const state = State::known();
+  return state != nullptr && state->recording() && state->calls() != nullptr ? PMPI_Wtime() : 0;
+}
+
+void keep_start(MPI_Request request, double begin_s) noexcept {
+  State* const state = State::known();
+  CallTracer* const calls = state != nullptr ? state->calls() : nullptr;
+  if (calls == nullptr) return;
+  try {
+    calls->add_start(request, begin_s, PMPI_Wtime());
+  } catch (...) {
+    return;  // it has succeeded
+  }
+}
+
+void forget_request(MPI_Request request) noexcept {
+  State* const state = State::known();
+  CallTracer* const calls = state != nullptr ? state->calls() : nullptr;
+  if (calls != nullptr) calls->forget(request);
 }
 
 }  // namespace circoll::interpose

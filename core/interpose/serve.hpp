@@ -39,6 +39,12 @@ int init(const mpi::NeighborCall& call, const mpi::NeighborNative& native, MPI_R
          const void* caller) noexcept;
 /// MPI_Start of a request that init() has made; false if it is none of those.
 bool start_ours(MPI_Request request, int* error) noexcept;
+/// The time, if starts of persistent requests are kept to be played again (CallTracer); 0 otherwise.
+[[nodiscard]] double start_begins() noexcept;
+/// Keeps a start that has succeeded.
+void keep_start(MPI_Request request, double begin_s) noexcept;
+/// The program frees a request.
+void forget_request(MPI_Request request) noexcept;
 
 /// The next library that defines a function which the drop-in only looks at. It is the MPI library, or a tool of the
 /// profiling interface in between, which would miss a call that went to the PMPI_ function. `own` is the function by

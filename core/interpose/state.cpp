@@ -128,12 +128,17 @@ void State::read_environment() {
   check_placeholders("CIRCOLL_TRACE", trace_file_);
   // Calls may have been recorded already, where the ranks compare late.
   if (report_ != "0" && ledger_ == nullptr) ledger_ = std::make_unique<Ledger>();
-  if (!trace_file_.empty() && trace_ == nullptr) trace_ = std::make_unique<Trace>();
-  recording_ = ledger_ != nullptr || trace_ != nullptr;
+  const bool playable = trace_file_.ends_with(trace::file_suffix);
+  if (playable && calls_ == nullptr) calls_ = std::make_unique<CallTracer>(trace_file_, PMPI_Wtime());
+  if (!playable && !trace_file_.empty() && trace_ == nullptr) trace_ = std::make_unique<Trace>();
+  recording_ = ledger_ != nullptr || trace_ != nullptr || calls_ != nullptr;
   if (recording_ || !learn_file_.empty()) register_report();
 }
 
-void State::program_begins() { program_began_s_ = recording() ? PMPI_Wtime() : 0; }
+void State::program_begins() {
+  program_began_s_ = recording() ? PMPI_Wtime() : 0;
+  if (calls_ != nullptr) calls_->begin(program_began_s_);
+}
 
 const Policy& State::keep(std::unique_ptr<const Policy> policy) {
   policies_.push_back(std::move(policy));
@@ -294,7 +299,7 @@ void State::agree() {
   agreed_ = agreement.reports_alike;
   const bool wanted = recording();
   if (!agreed_) recording_ = false;  // reports are collective, and not all ranks want the same
-  if (trace_ != nullptr && agreed_) {
+  if ((trace_ != nullptr || calls_ != nullptr) && agreed_) {
     MPI_Comm comm = collecting_communicator();
     if (comm != MPI_COMM_NULL) {
       clock_ = read_clock(comm);

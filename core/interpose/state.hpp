@@ -19,6 +19,7 @@
 #include "exec/mpi/serve/perform.hpp"
 #include "exec/mpi/serve/shared_network.hpp"
 #include "interpose/all_ranks.hpp"
+#include "interpose/call_tracer.hpp"
 #include "interpose/event.hpp"
 #include "interpose/ledger.hpp"
 #include "interpose/progress.hpp"
@@ -96,6 +97,8 @@ class State {
   [[nodiscard]] bool recording() const { return recording_.load(std::memory_order_relaxed); }
   /// The recorder of CIRCOLL_RECORD; nullptr: nothing is recorded.
   [[nodiscard]] Recorder* recorder() const { return recorder_.get(); }
+  /// The recorder of calls that can be played again; nullptr: none is wanted. Only while recording().
+  [[nodiscard]] CallTracer* calls() { return calls_.get(); }
   /// True if this process is to say why there is no report or trace, if it ends now. One was wanted, and not written.
   [[nodiscard]] bool speaks_of_reports() const;
   /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one. An event for
@@ -145,7 +148,17 @@ class State {
   void begin_record();
   void report();
   void write_report(MPI_Comm comm, const Ledger& ledger, double program_s, std::optional<ReportSection> section) const;
+  /// The clock of rank 0 as a function of this rank's, and how well it is known. Collective.
+  struct CommonClock {
+    double offset_s = 0;  ///< at_s + offset_s is the common time then
+    double at_s = 0;
+    double rate = 1;     ///< seconds of the common clock in a second of this one
+    double error_s = 0;  ///< at most
+    [[nodiscard]] double operator()(double time_s) const { return at_s + offset_s + rate * (time_s - at_s); }
+  };
+  [[nodiscard]] CommonClock common_clock(MPI_Comm comm) const;
   void write_trace(MPI_Comm comm, const Trace& trace) const;
+  void write_calls(MPI_Comm comm, const CallTracer& calls, double program_s) const;
   /// Warns about placeholders in a file's name that have no meaning.
   void check_placeholders(const char* variable, const std::string& name) const;
   /// The file of that name: its placeholders are filled in. A file that is written anew ends in the process id if the
@@ -180,6 +193,7 @@ class State {
   std::mutex mutex_;                    ///< of the next two
   std::unique_ptr<Ledger> ledger_;      ///< of the report; nullptr: none is wanted
   std::unique_ptr<Trace> trace_;        ///< nullptr: none is wanted
+  std::unique_ptr<CallTracer> calls_;   ///< likewise; it has a mutex of its own
   ClockReading clock_;                  ///< in MPI_Init, if there is a trace
   double program_began_s_ = 0;          ///< when MPI_Init ended, or the first call came that we know of
   std::unique_ptr<Recorder> recorder_;  ///< set before the program's first call

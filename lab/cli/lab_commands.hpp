@@ -7,5 +7,6 @@ namespace circoll::cli {
 
 void add_faults(CLI::App& app, Context& context);
 void add_simulate(CLI::App& app, Context& context);
+void add_whatif(CLI::App& app, Context& context);
 
 }  // namespace circoll::cli

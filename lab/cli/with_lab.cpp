@@ -49,7 +49,7 @@ constexpr std::string_view examples_of_show[] = {
     "circoll show allgather/bruck -p 8 --format msccl > bruck.xml",
     "circoll show bruck.xml --format svg > bruck.svg",
 };
-constexpr AddCommand commands[] = {add_simulate, add_faults};
+constexpr AddCommand commands[] = {add_simulate, add_faults, add_whatif};
 
 void read_msccl(const std::string& text, ScheduleFile& file) {
   MscclSchedules read = schedules_from_msccl(text);

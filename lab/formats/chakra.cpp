@@ -83,54 +83,60 @@ void add_attribute(ProtoMessage& node, std::string_view name, AttributeField typ
   node.message(node_attr, attribute);
 }
 
-/// One rank's nodes. The number of a step's last node is 2 * step + 1; a receive that combines has one more before.
+using Nodes = std::vector<std::uint64_t>;
+
+/// The number of an item's last node. A receive that combines has one more before.
+std::uint64_t last_node(std::int64_t item) { return 2 * static_cast<std::uint64_t>(item) + 1; }
+
+ProtoMessage make_node(std::uint64_t id, const std::string& name, NodeType type, const Nodes& waits_for) {
+  ProtoMessage node;
+  node.integer(node_id, static_cast<std::int64_t>(id));
+  node.text(node_name, name);
+  node.integer(node_type, type);
+  node.packed(node_data_deps, waits_for);
+  return node;
+}
+
+/// The nodes of a rank's steps of one collective.
 class Writer {
  public:
-  Writer(const Schedule& schedule, Count bytes, double gamma_us_per_byte)
-      : schedule_(schedule), sizes_(schedule, bytes), gamma_us_per_byte_(gamma_us_per_byte) {
+  Writer(const Schedule& schedule, Count bytes, double gamma_us_per_byte, const InProgram& place)
+      : schedule_(schedule), sizes_(schedule, bytes), gamma_us_per_byte_(gamma_us_per_byte), place_(place) {
     const Dependencies dependencies = derive_dependencies(schedule);
     waits_for_.resize(schedule.steps.size());
     for (StepIndex i = 0; i < schedule.steps.size(); ++i) {
-      for (const StepIndex next : dependencies.successors(i)) waits_for_[next].push_back(last_node(i));
+      if (dependencies.in_degree[i] == 0) {
+        for (const std::int64_t before : place.after) waits_for_[i].push_back(last_node(before));
+      }
+      for (const StepIndex next : dependencies.successors(i)) waits_for_[next].push_back(node_of(i));
     }
   }
 
-  std::string file() && {
-    ProtoMessage head;
-    head.text(metadata_version, "1.0.0");
-    head.append_to(file_);
+  std::string nodes() && {
     for (StepIndex i = 0; i < schedule_.steps.size(); ++i) {
       const Step& step = schedule_.steps[i];
       if (!is_message(step)) {
         compute_node(i, waits_for_[i]);
       } else if (step.kind == StepKind::recv_reduce) {
-        message_node(last_node(i) - 1, step, waits_for_[i]);
-        compute_node(i, {last_node(i) - 1});
+        message_node(node_of(i) - 1, step, waits_for_[i]);
+        compute_node(i, {node_of(i) - 1});
       } else {
-        message_node(last_node(i), step, waits_for_[i]);
+        message_node(node_of(i), step, waits_for_[i]);
       }
     }
     return std::move(file_);
   }
 
  private:
-  using Nodes = std::vector<std::uint64_t>;
-
-  static std::uint64_t last_node(StepIndex step) { return 2 * std::uint64_t{step} + 1; }
-
-  static ProtoMessage node(std::uint64_t id, const std::string& name, NodeType type, const Nodes& waits_for) {
-    ProtoMessage node;
-    node.integer(node_id, static_cast<std::int64_t>(id));
-    node.text(node_name, name);
-    node.integer(node_type, type);
-    node.packed(node_data_deps, waits_for);
-    return node;
+  [[nodiscard]] std::uint64_t node_of(StepIndex step) const { return last_node(place_.first_item + step); }
+  [[nodiscard]] Rank program_rank(Rank rank) const {
+    return place_.members.empty() ? rank : place_.members[static_cast<std::size_t>(rank)];
   }
 
   void compute_node(StepIndex i, const Nodes& waits_for) {
     const Step& step = schedule_.steps[i];
     const bool combines = is_reduction(step.kind);
-    ProtoMessage calculation = node(last_node(i), combines ? "combine" : "copy", NodeType::compute, waits_for);
+    ProtoMessage calculation = make_node(node_of(i), combines ? "combine" : "copy", NodeType::compute, waits_for);
     if (combines)
       calculation.integer(node_duration, std::llround(gamma_us_per_byte_ * static_cast<double>(sizes_.of(step.dst))));
     add_attribute(calculation, "is_cpu_op", attribute_bool, 0);
@@ -139,15 +145,16 @@ class Writer {
 
   void message_node(std::uint64_t id, const Step& step, const Nodes& waits_for) {
     const bool sends = step.kind == StepKind::send;
-    const Rank rank = schedule_.shape.rank;
+    const Rank rank = program_rank(schedule_.shape.rank);
+    const Rank peer = program_rank(step.peer);
     ProtoMessage message =
-        node(id, fmt::format("{} {}, round {}", sends ? "send to" : "receive from", step.peer, step.round),
-             sends ? NodeType::send : NodeType::receive, waits_for);
+        make_node(id, fmt::format("{} {}, round {}", sends ? "send to" : "receive from", peer, step.round),
+                  sends ? NodeType::send : NodeType::receive, waits_for);
     add_attribute(message, "is_cpu_op", attribute_bool, 0);
     add_attribute(message, "comm_size", attribute_int64, std::max<Count>(sizes_.of(message_operand(step)), 1));
-    add_attribute(message, "comm_src", attribute_int32, sends ? rank : step.peer);
-    add_attribute(message, "comm_dst", attribute_int32, sends ? step.peer : rank);
-    add_attribute(message, "comm_tag", attribute_int32, next_tag_[{sends, step.peer}]++);
+    add_attribute(message, "comm_src", attribute_int32, sends ? rank : peer);
+    add_attribute(message, "comm_dst", attribute_int32, sends ? peer : rank);
+    add_attribute(message, "comm_tag", attribute_int32, place_.first_tag + next_tag_[{sends, step.peer}]++);
     // Since 2025 ASTRA-sim asks for parts of the collective's size, and takes comm_size where they are -1.
     for (const char* const part : {"msg_chunk_cnt", "msg_chunk_idx", "total_chunk_cnt"})
       add_attribute(message, part, attribute_int32, -1);
@@ -157,6 +164,7 @@ class Writer {
   const Schedule& schedule_;
   show::Sizes sizes_;
   double gamma_us_per_byte_;
+  const InProgram& place_;
   std::vector<Nodes> waits_for_;
   std::map<std::pair<bool, Rank>, std::int64_t> next_tag_;
   std::string file_;
@@ -164,14 +172,37 @@ class Writer {
 
 }  // namespace
 
-std::string to_chakra(const Schedule& schedule, Count bytes, double gamma_us_per_byte) {
+std::string chakra_head() {
+  ProtoMessage head;
+  head.text(metadata_version, "1.0.0");
+  std::string file;
+  head.append_to(file);
+  return file;
+}
+
+std::string chakra_computation(std::int64_t item, std::int64_t time_us, std::span<const std::int64_t> after) {
+  Nodes waits_for;
+  for (const std::int64_t before : after) waits_for.push_back(last_node(before));
+  ProtoMessage node = make_node(last_node(item), "compute", NodeType::compute, waits_for);
+  node.integer(node_duration, time_us);
+  add_attribute(node, "is_cpu_op", attribute_bool, 0);
+  std::string file;
+  node.append_to(file);
+  return file;
+}
+
+std::string chakra_steps(const Schedule& schedule, Count bytes, double gamma_us_per_byte, const InProgram& place) {
   check_structure(schedule);
   require(bytes >= 0, "a vector has no negative number of bytes");
   require(gamma_us_per_byte >= 0 && std::isfinite(gamma_us_per_byte), "the price of a combined byte is not negative");
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  require(schedule.shape.size <= most && static_cast<std::int64_t>(schedule.steps.size()) <= most,
+  require(schedule.shape.size <= most && static_cast<std::int64_t>(schedule.steps.size()) <= most - place.first_tag,
           "the ranks and tags of a Chakra trace have 32 bits");
-  return Writer(schedule, bytes, gamma_us_per_byte).file();
+  return Writer(schedule, bytes, gamma_us_per_byte, place).nodes();
+}
+
+std::string to_chakra(const Schedule& schedule, Count bytes, double gamma_us_per_byte) {
+  return chakra_head() + chakra_steps(schedule, bytes, gamma_us_per_byte, {});
 }
 
 }  // namespace circoll

@@ -72,6 +72,12 @@ with tempfile.TemporaryDirectory() as name:
            "learning: the last third, and windows")
     rows = [row for row in rows_of(learning / "openmpi.random.learn.1.json") if len(row["seconds"]) == 100]
     expect(len(rows) == 16 and all(second > 0 for row in rows for second in row["seconds"]), "learning: eight collectives, two sizes")
+    whatif = pathlib.Path(name) / "whatif"
+    text = run("whatif", whatif)
+    table = (whatif / "table.md").read_text(encoding="utf-8").splitlines()
+    expect(len([line for line in table if line.startswith("| kmeans |")]) == 4 and "| kmeans | 3 ranks |" in text,
+           "whatif: as recorded, two algorithms, and more ranks")
+    expect(text.splitlines()[-1].startswith("median error of 12 predictions: "), "whatif: a median error")
     verdicts = pathlib.Path(name) / "verdicts"
     text = run("verdicts", verdicts, build / "examples" / "cg_openmpi")
     expect("| beside four jobs in bursts | cg_openmpi |" in text and (verdicts / "bursts.cg_openmpi.1.json").exists(), "verdicts: a row")

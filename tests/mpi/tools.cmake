@@ -10,6 +10,9 @@ function(tools_tests)
   # circoll hang finds the rank for which the others wait.
   mpi_program(hangs)
   mpi_test(hang_${name} 900 SERIAL COMMAND python3 ${here}/hang_test.py ${name} ${dropin} ${yield} ${cli} $<TARGET_FILE:hangs_${name}>)
+  # Traces of calls are played.
+  mpi_test(whatif_${name} 300 SERIAL COMMAND python3 ${here}/whatif_test.py ${name}
+           ${dropin} ${yield} ${cli} $<TARGET_FILE:counted_calls_${name}>)
 
   # Programs without and with Circoll, and tuning of the calls in a report: in shards, and by scripts.
   mpi_test(compare_${name} 300 SERIAL COMMAND python3 ${here}/compare_test.py ${name} 3 ${cli}

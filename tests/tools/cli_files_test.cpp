@@ -255,6 +255,7 @@ constexpr Written written[] = {
     {"{\"circoll_report\":1}\n{\"circoll_report\":1}\n", "a list of reports", "'circoll report FILE'"},
     {R"({"circoll_report_sum": 1})", "a sum of circoll report --json", "no command"},
     {R"({"otherData": {"circoll_trace": 1}, "traceEvents": []})", "a trace (CIRCOLL_TRACE)", "perfetto"},
+    {"circoll-calls 1\n", "a trace of calls (CIRCOLL_TRACE)", "'circoll whatif FILE'"},
     {R"({"circoll_comparison": 1})", "a comparison of circoll compare --json", "no command"},
     {R"({"type": "byte", "rows": [{"p": 2}]})", "a measurement of circoll-bench;", "'circoll tune FILE'"},
     {R"({"launches": 3, "setting": "", "rows": []})", "a table of circoll merge --json", "no command"},
@@ -281,6 +282,7 @@ TEST(CliFiles, OfAnotherKindAreNamedWithTheirCommand) {
   const std::vector<FileReader> readers{
       {"tune ", {"a measurement"}},
       {"tune --for ", {"a report"}},
+      {"whatif ", {"a trace of calls"}},
       {"report ", {"a report", "a list of reports"}},
       {"merge ", {"a measurement", "a shard"}},
       {"guidelines ", {"a measurement"}},

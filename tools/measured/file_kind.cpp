@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "circoll/error.hpp"
+#include "facts/call_trace.hpp"
 #include "select/machine.hpp"
 #include "select/text_file.hpp"
 
@@ -30,6 +31,7 @@ constexpr std::array descriptions{
     KindDescription{FileKind::report_sum, "a sum of circoll report --json",
                     "no command reads it; give the reports that were added up"},
     KindDescription{FileKind::trace, "a trace (CIRCOLL_TRACE)", "https://ui.perfetto.dev shows it"},
+    KindDescription{FileKind::calls, "a trace of calls (CIRCOLL_TRACE)", "'circoll whatif {0}' plays it"},
     KindDescription{FileKind::comparison, "a comparison of circoll compare --json", "no command reads it"},
     KindDescription{
         FileKind::launch, "a measurement of circoll-bench",
@@ -107,6 +109,7 @@ FileKind kind_of(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return FileKind::unknown;
   const std::string_view begin = text.substr(first);
+  if (trace::is_call_trace(begin)) return FileKind::calls;
   if (begin.starts_with("circoll-schedule ") || begin.starts_with("<algo")) return FileKind::schedules;
   if (!begin.starts_with('{') && !begin.starts_with('[')) return FileKind::unknown;
   // Two levels say all, and a report or a trace has many more.

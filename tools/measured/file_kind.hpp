@@ -19,6 +19,7 @@ enum class FileKind : std::uint8_t {
   reports,      ///< of CIRCOLL_REPORT=FILE.jsonl, with two lines or more
   report_sum,   ///< of circoll report --json
   trace,        ///< of CIRCOLL_TRACE
+  calls,        ///< of CIRCOLL_TRACE=FILE.calls
   comparison,   ///< of circoll compare --json
   launch,       ///< of circoll bench --json
   sides,        ///< of circoll bench --guidelines --json; it is a launch, too
