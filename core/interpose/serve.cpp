@@ -128,9 +128,9 @@ void say_left_native(const mpi::Call& call, const mpi::CallResult& outcome, prep
                std::string(to_string(call.collective)).c_str(), std::string(outcome.reason).c_str());
 }
 
-/// Serves an entry point by `perform(state, choice, comm, recorded)`, which returns a CallResult, or by `native()`, which
-/// returns an error code. `recorded` is the call's number in the record of this rank. `request` is where the call puts
-/// its request; nullptr if it blocks.
+/// Serves an entry point by `perform(state, choice, comm, recorded)`, which returns a CallResult, or by `native()`,
+/// which returns an error code. `recorded` is the call's number in the record of this rank. `request` is where the call
+/// puts its request; nullptr if it blocks.
 template <typename AnyCall, typename Perform, typename Native>
 int serve_entry_point(const AnyCall& call, Mode mode, const MPI_Request* request, const void* caller, Perform&& perform,
                       Native&& native) noexcept {
