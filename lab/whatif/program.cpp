@@ -70,7 +70,7 @@ class Maker {
 
  private:
   using GroupKey = std::tuple<trace::Communicator::Kind, std::uint32_t, std::vector<Rank>>;
-  /// The calls on a group that follow one another, or the starts of one of its persistent requests, from 1 on.
+  /// The calls on a group that follow one another, or the starts of one persistent request (1, 2, ...).
   using StreamKey = std::pair<std::uint32_t, std::uint64_t>;
 
   [[nodiscard]] bool grows() const { return ranks_ != recorded_ranks_; }
