@@ -74,7 +74,8 @@ std::string groups_text(std::span<const DescribedCall> calls) {
       named[i] = true;
       ranks.push_back(static_cast<Rank>(i));
     }
-    text += fmt::format("  {}: {}, called from {}\n", circoll::ranks_text(ranks), calls[first].call, calls[first].caller);
+    text +=
+        fmt::format("  {}: {}, called from {}\n", circoll::ranks_text(ranks), calls[first].call, calls[first].caller);
   }
   return text;
 }
