@@ -278,7 +278,7 @@ Recorder::Recorder(std::unique_ptr<record::Writer> writer) : writer_(std::move(w
 Recorder::~Recorder() = default;
 
 std::string Recorder::directory_setting() {
-  const std::string value = environment("CIRCOLL_RECORD").value_or("off");
+  const std::string value = environment("CIRCOLL_RECORD").value_or(environment("CIRCOLL_HANG_AFTER") ? "on" : "off");
   if (value == "off") return {};
   return value == "on" ? record::usual_directory() : value;
 }
