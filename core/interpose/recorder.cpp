@@ -183,7 +183,7 @@ std::optional<std::chrono::seconds> hang_limit(int rank) {
 }  // namespace
 
 /// Looks once a second how long this rank has been in its call. After the limit it prints, once, what `circoll hang`
-/// would. Of the ranks of a directory the first one that waits speaks.
+/// would. Of the ranks of a node the one that has waited longest speaks.
 class HangWatch {
  public:
   /// nullptr if nothing is to be watched, or no thread can be started.
@@ -235,26 +235,29 @@ class HangWatch {
     }
   }
 
-  [[nodiscard]] bool hangs(const record::ReadRecord& record) const {
-    const std::int64_t now_ns = record::coarse_ns();
-    const std::int64_t limit_ns = std::chrono::nanoseconds(limit_).count();
-    return std::ranges::any_of(record.calls, [&](const record::ReadCall& call) {
-      return call.blocks() && now_ns - call.begin_ns >= limit_ns;
-    });
+  /// The beginning of a blocking call that lasts longer than the limit; nothing if there is none.
+  [[nodiscard]] std::optional<std::int64_t> hangs_since(const record::ReadRecord& record) const {
+    const std::int64_t latest_ns = record::coarse_ns() - std::chrono::nanoseconds(limit_).count();
+    const auto found = std::ranges::find_if(
+        record.calls, [&](const record::ReadCall& call) { return call.blocks() && call.begin_ns <= latest_ns; });
+    return found == record.calls.end() ? std::nullopt : std::optional(found->begin_ns);
   }
-  [[nodiscard]] bool looks_hung() const { return hangs(record::read_record(path_)); }
+  [[nodiscard]] bool looks_hung() const { return hangs_since(record::read_record(path_)).has_value(); }
 
-  /// True if nothing is left to do.
+  /// True if nothing is left to do. The rank of this node that has waited longest speaks.
   [[nodiscard]] bool tell() const {
     std::vector<std::string> complaints;
     for (record::SeenJob& job : record::jobs_in(directory_, &complaints)) {
       const record::SeenRank* const own = job.rank(rank_);
       if (own == nullptr || own->record.path != path_) continue;
-      const auto first = std::ranges::find_if(job.ranks, [&](const record::SeenRank& rank) {
-        return rank.record.host == own->record.host && hangs(rank.record);
+      const auto since = hangs_since(own->record);
+      if (!since) return false;
+      const bool another = std::ranges::any_of(job.ranks, [&](const record::SeenRank& rank) {
+        if (rank.record.host != own->record.host) return false;
+        const auto its = hangs_since(rank.record);
+        return its && (*its < *since || (*its == *since && rank.record.rank < rank_));
       });
-      if (first == job.ranks.end()) return false;
-      if (first->record.rank != rank_) return true;  // that one tells
+      if (another) return true;
       record::look(job, {});
       const std::string text = record::text_of(job, record::judge(job));
       std::fprintf(stderr, "circoll: rank %d has been in a call for %lld s: %s", rank_,
