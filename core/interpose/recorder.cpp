@@ -376,23 +376,23 @@ Recorder::KnownComm* Recorder::add(MPI_Comm comm, bool by_use) {
 }
 
 Recorder::KnownComm* Recorder::find_slowly(MPI_Comm comm) noexcept {
+  if (comm == MPI_COMM_NULL) return nullptr;
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::find_if(comms_, [&](const KnownComm& one) { return one.handle.load() == comm; });
+  if (found == comms_.end()) return nullptr;
+  last_.store(&*found, std::memory_order_release);
+  return &*found;
+}
+
+void Recorder::meet_slowly(MPI_Comm comm) noexcept {
   try {
-    if (comm == MPI_COMM_NULL) return nullptr;
-    KnownComm* known = nullptr;
-    {
-      const std::scoped_lock lock(mutex_);
-      const auto found = std::ranges::find_if(comms_, [&](const KnownComm& one) { return one.handle.load() == comm; });
-      if (found != comms_.end()) known = &*found;
-    }
-    if (known == nullptr) {
-      if (mpi::Freeing::is(comm)) return nullptr;  // nothing can be attached to it any more
-      known = add(comm, true);
-      if (PMPI_Comm_set_attr(comm, keyval_, known) != MPI_SUCCESS) return nullptr;
-    }
-    last_.store(known, std::memory_order_release);
-    return known;
+    // Nothing can be attached any more to one that is being freed.
+    if (keyval_ == MPI_KEYVAL_INVALID || find_slowly(comm) != nullptr || mpi::Freeing::is(comm)) return;
+    KnownComm* const known = add(comm, true);
+    known->calls = 1;
+    (void)PMPI_Comm_set_attr(comm, keyval_, known);
   } catch (...) {
-    return nullptr;
+    return;
   }
 }
 
