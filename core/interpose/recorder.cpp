@@ -478,7 +478,7 @@ std::uint64_t Recorder::begin(const mpi::NeighborCall& call, Mode mode) noexcept
 }
 
 std::uint64_t Recorder::begin_without_amount(const KnownComm* known, record::Begun begun) noexcept {
-  begun.comm = known == nullptr ? 0 : known->id;
+  begun.comm = known == nullptr ? record::unknown_comm : known->id;
   begun.number = known == nullptr ? 0 : known->calls;
   begun.thread = thread();
   if (known != nullptr && known->inter) begun.flags |= record::intercomm;
