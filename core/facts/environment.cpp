@@ -76,8 +76,8 @@ constexpr std::array variables{
                         "Drop-in: each rank keeps its last 256 collective calls in a file, for circoll hang. on: in "
                         "memory of the node, below /dev/shm; DIRECTORY: there, which all nodes may share."},
     EnvironmentVariable{"CIRCOLL_HANG_AFTER", "SECONDS (60, 60s)", "nothing is watched",
-                        "Drop-in, with CIRCOLL_RECORD: where a blocking collective lasts that long, a rank of each "
-                        "node prints once what circoll hang says."},
+                        "Drop-in: where a blocking collective lasts that long, a rank of each node prints once what "
+                        "circoll hang says. It implies CIRCOLL_RECORD=on."},
     EnvironmentVariable{"CIRCOLL_BITS_RECORD", "DIRECTORY", "no record",
                         "Drop-in: each rank writes hashes of what it gives to each blocking collective and of what it "
                         "gets, for circoll bits-compare."},

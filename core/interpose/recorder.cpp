@@ -183,7 +183,7 @@ std::optional<std::chrono::seconds> hang_limit(int rank) {
 }  // namespace
 
 /// Looks once a second how long this rank has been in its call. After the limit it prints, once, what `circoll hang`
-/// would. Of the ranks of a directory the first one that waits speaks.
+/// would. Of the ranks of a node the one that has waited longest speaks.
 class HangWatch {
  public:
   /// nullptr if nothing is to be watched, or no thread can be started.
@@ -235,26 +235,29 @@ class HangWatch {
     }
   }
 
-  [[nodiscard]] bool hangs(const record::ReadRecord& record) const {
-    const std::int64_t now_ns = record::coarse_ns();
-    const std::int64_t limit_ns = std::chrono::nanoseconds(limit_).count();
-    return std::ranges::any_of(record.calls, [&](const record::ReadCall& call) {
-      return call.blocks() && now_ns - call.begin_ns >= limit_ns;
-    });
+  /// The beginning of a blocking call that lasts longer than the limit; nothing if there is none.
+  [[nodiscard]] std::optional<std::int64_t> hangs_since(const record::ReadRecord& record) const {
+    const std::int64_t latest_ns = record::coarse_ns() - std::chrono::nanoseconds(limit_).count();
+    const auto found = std::ranges::find_if(
+        record.calls, [&](const record::ReadCall& call) { return call.blocks() && call.begin_ns <= latest_ns; });
+    return found == record.calls.end() ? std::nullopt : std::optional(found->begin_ns);
   }
-  [[nodiscard]] bool looks_hung() const { return hangs(record::read_record(path_)); }
+  [[nodiscard]] bool looks_hung() const { return hangs_since(record::read_record(path_)).has_value(); }
 
-  /// True if nothing is left to do.
+  /// True if nothing is left to do. The rank of this node that has waited longest speaks.
   [[nodiscard]] bool tell() const {
     std::vector<std::string> complaints;
     for (record::SeenJob& job : record::jobs_in(directory_, &complaints)) {
       const record::SeenRank* const own = job.rank(rank_);
       if (own == nullptr || own->record.path != path_) continue;
-      const auto first = std::ranges::find_if(job.ranks, [&](const record::SeenRank& rank) {
-        return rank.record.host == own->record.host && hangs(rank.record);
+      const auto since = hangs_since(own->record);
+      if (!since) return false;
+      const bool another = std::ranges::any_of(job.ranks, [&](const record::SeenRank& rank) {
+        if (rank.record.host != own->record.host) return false;
+        const auto its = hangs_since(rank.record);
+        return its && (*its < *since || (*its == *since && rank.record.rank < rank_));
       });
-      if (first == job.ranks.end()) return false;
-      if (first->record.rank != rank_) return true;  // that one tells
+      if (another) return true;
       record::look(job, {});
       const std::string text = record::text_of(job, record::judge(job));
       std::fprintf(stderr, "circoll: rank %d has been in a call for %lld s: %s", rank_,
@@ -278,7 +281,7 @@ Recorder::Recorder(std::unique_ptr<record::Writer> writer) : writer_(std::move(w
 Recorder::~Recorder() = default;
 
 std::string Recorder::directory_setting() {
-  const std::string value = environment("CIRCOLL_RECORD").value_or("off");
+  const std::string value = environment("CIRCOLL_RECORD").value_or(environment("CIRCOLL_HANG_AFTER") ? "on" : "off");
   if (value == "off") return {};
   return value == "on" ? record::usual_directory() : value;
 }
@@ -373,23 +376,23 @@ Recorder::KnownComm* Recorder::add(MPI_Comm comm, bool by_use) {
 }
 
 Recorder::KnownComm* Recorder::find_slowly(MPI_Comm comm) noexcept {
+  if (comm == MPI_COMM_NULL) return nullptr;
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::find_if(comms_, [&](const KnownComm& one) { return one.handle.load() == comm; });
+  if (found == comms_.end()) return nullptr;
+  last_.store(&*found, std::memory_order_release);
+  return &*found;
+}
+
+void Recorder::meet_slowly(MPI_Comm comm) noexcept {
   try {
-    if (comm == MPI_COMM_NULL) return nullptr;
-    KnownComm* known = nullptr;
-    {
-      const std::scoped_lock lock(mutex_);
-      const auto found = std::ranges::find_if(comms_, [&](const KnownComm& one) { return one.handle.load() == comm; });
-      if (found != comms_.end()) known = &*found;
-    }
-    if (known == nullptr) {
-      if (mpi::Freeing::is(comm)) return nullptr;  // nothing can be attached to it any more
-      known = add(comm, true);
-      if (PMPI_Comm_set_attr(comm, keyval_, known) != MPI_SUCCESS) return nullptr;
-    }
-    last_.store(known, std::memory_order_release);
-    return known;
+    // Nothing can be attached any more to one that is being freed.
+    if (keyval_ == MPI_KEYVAL_INVALID || find_slowly(comm) != nullptr || mpi::Freeing::is(comm)) return;
+    KnownComm* const known = add(comm, true);
+    known->calls = 1;
+    (void)PMPI_Comm_set_attr(comm, keyval_, known);
   } catch (...) {
-    return nullptr;
+    return;
   }
 }
 
@@ -475,7 +478,7 @@ std::uint64_t Recorder::begin(const mpi::NeighborCall& call, Mode mode) noexcept
 }
 
 std::uint64_t Recorder::begin_without_amount(const KnownComm* known, record::Begun begun) noexcept {
-  begun.comm = known == nullptr ? 0 : known->id;
+  begun.comm = known == nullptr ? record::unknown_comm : known->id;
   begun.number = known == nullptr ? 0 : known->calls;
   begun.thread = thread();
   if (known != nullptr && known->inter) begun.flags |= record::intercomm;

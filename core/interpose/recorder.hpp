@@ -51,6 +51,13 @@ class Recorder {
   /// The program has made a communicator. Its ranks count the communicators that they make alike, so that all give it
   /// the same id.
   void made(MPI_Comm comm) noexcept;
+  /// A call on a communicator has succeeded. One that was made unseen is known from now on. Nothing is asked before
+  /// that, since the handle may be an erroneous one.
+  void meet(MPI_Comm comm) noexcept {
+    const KnownComm* const last = last_.load(std::memory_order_acquire);
+    if (last == nullptr || last->handle.load(std::memory_order_relaxed) != comm) [[unlikely]]
+      meet_slowly(comm);
+  }
   /// A persistent request was made by the call `sequence`.
   void made(MPI_Request request, std::uint64_t sequence, bool served) noexcept;
   /// MPI_Start of a request; begins an entry if it is a collective's.
@@ -103,6 +110,7 @@ class Recorder {
     return find_slowly(comm);
   }
   [[nodiscard]] KnownComm* find_slowly(MPI_Comm comm) noexcept;
+  void meet_slowly(MPI_Comm comm) noexcept;
   KnownComm* add(MPI_Comm comm, bool by_use);
   void describe(KnownComm& comm, MPI_Comm handle);
   void describe_again(KnownComm& comm, MPI_Comm handle) noexcept;
@@ -148,8 +156,10 @@ class RecordedCall {
  public:
   template <typename AnyCall>
   RecordedCall(Recorder* recorder, const AnyCall& call, Mode mode) noexcept : recorder_(recorder) {
-    if (recorder != nullptr) [[unlikely]]
-      sequence_ = recorder->begin(call, mode);
+    if (recorder == nullptr) [[likely]]
+      return;
+    comm_ = call.comm;
+    sequence_ = recorder->begin(call, mode);
   }
   ~RecordedCall() {
     if (recorder_ != nullptr && !left_) [[unlikely]]
@@ -170,6 +180,7 @@ class RecordedCall {
     if (recorder_ == nullptr) [[likely]]
       return;
     left_ = true;
+    if (error == MPI_SUCCESS) recorder_->meet(comm_);
     if (mode == Mode::blocking || mode == Mode::persistent || error != MPI_SUCCESS) {
       recorder_->end(sequence_, served, error);
     } else if (served == nullptr) {
@@ -179,6 +190,7 @@ class RecordedCall {
 
  private:
   Recorder* recorder_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
   std::uint64_t sequence_ = 0;
   bool left_ = false;
 };

@@ -50,6 +50,7 @@ std::string bytes_text(Count bytes) { return fmt::format("{} byte{}", bytes, byt
 
 std::string comm_text(std::uint64_t id, const ReadRecord& record) {
   if (id == world_id) return "MPI_COMM_WORLD";
+  if (id == unknown_comm) return "a communicator that was not known";
   const ReadComm* const comm = record.comm(id);
   std::string text = fmt::format("communicator {:08x}", id & 0xffffffffU);
   if (comm == nullptr) return text;
@@ -58,6 +59,7 @@ std::string comm_text(std::uint64_t id, const ReadRecord& record) {
 }
 
 std::string place_text(const Place& place, const ReadRecord& record) {
+  if (place.comm == unknown_comm) return "on " + comm_text(place.comm, record);
   return fmt::format("call {} on {}", place.number, comm_text(place.comm, record));
 }
 
@@ -98,6 +100,7 @@ class Judgement {
   explicit Judgement(const SeenJob& job) : job_(&job), lives_(job.lives()) {
     for (const SeenRank& rank : job.ranks) {
       for (const ReadCall& call : rank.record.calls) {
+        if (call.comm == unknown_comm) continue;
         if (call.counts()) calls_[{call.comm, call.number}].push_back({&rank, &call});
         auto& last = last_[{number_of(rank), call.comm}];
         last = std::max(last, call.number);
@@ -118,7 +121,7 @@ class Judgement {
     for (const SeenRank& rank : job_->ranks) {
       const auto& calls = rank.record.calls;
       const auto open = std::find_if(calls.rbegin(), calls.rend(), [this](const ReadCall& call) {
-        return call.blocks() && (job_->since_ns == 0 || call.begin_ns <= job_->since_ns);
+        return call.blocks() && call.comm != unknown_comm && (job_->since_ns == 0 || call.begin_ns <= job_->since_ns);
       });
       if (open != calls.rend()) waiting_.push_back({&rank, &*open});
     }
@@ -130,7 +133,8 @@ class Judgement {
           function.empty() || function.find("Wait") != std::string::npos || function.find("Test") != std::string::npos;
       const auto& calls = rank.record.calls;
       const auto open = std::find_if(calls.rbegin(), calls.rend(), [&](const ReadCall& call) {
-        return call.mode == CallMode::nonblocking && call.end_ns == 0 && !missing({call.comm, call.number}).empty();
+        return call.mode == CallMode::nonblocking && call.comm != unknown_comm && call.end_ns == 0 &&
+               !missing({call.comm, call.number}).empty();
       });
       if (waits && open != calls.rend()) waiting_.push_back({&rank, &*open});
     }

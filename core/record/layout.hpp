@@ -23,6 +23,7 @@ inline constexpr std::size_t name_bytes = 48;          ///< of each, with a zero
 inline constexpr std::size_t awaited_ranks = 8;        ///< peers that a long wait names
 inline constexpr std::size_t stack_frames = 48;        ///< addresses of a stack
 inline constexpr std::uint64_t world_id = 1;           ///< of MPI_COMM_WORLD, as Call::comm has it
+inline constexpr std::uint64_t unknown_comm = 0;       ///< of one whose making was not seen, in its first call
 inline constexpr std::uint16_t native_name = 0;        ///< Call::algorithm of a native call
 inline constexpr std::uint16_t unknown_name = 0xffff;  ///< of a call that has not ended, or has no place for its name
 

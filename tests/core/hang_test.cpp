@@ -270,6 +270,20 @@ TEST(Hang, TheTextHasTheVerdictFirst) {
   EXPECT_NE(text.find("stack of rank 1:\n  spin+0x1 (a)"), std::string::npos) << text;
 }
 
+TEST(Hang, CallsOnUnknownCommunicatorsAreNotCompared) {
+  Job job(3);
+  for (int rank = 0; rank < 3; ++rank) {
+    ReadCall& call = job.call(rank, rank == 1 ? Collective::barrier : Collective::bcast, rank != 2, unknown_comm);
+    call.number = 0;
+  }
+  expect(job, Reason::none, {}, "no rank waits");
+  for (const int rank : {0, 1}) job.call(rank, Collective::barrier, false);
+  job.rank(2).stack = {"MPI_Bcast+0x1 (libmpi.so)"};
+  expect(job, Reason::point_to_point, {2}, "it is in MPI_Bcast");
+  EXPECT_NE(text_of(job.seen, judge(job.seen)).find("MPI_Bcast, on a communicator that was not known"),
+            std::string::npos);
+}
+
 TEST(Hang, ManyRanksAreShownInPart) {
   Job job(1000);
   for (int rank = 0; rank < 999; ++rank) job.call(rank, Collective::barrier, false);

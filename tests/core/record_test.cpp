@@ -1,12 +1,15 @@
 // Records of calls: what is written is read, and what is damaged is refused with a sentence.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
@@ -320,6 +323,44 @@ TEST(Record, ALimitOnTheSizeOfFilesIsASentence) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+/// The refusal of a record in a file system of its own with these options. "skipped" where none may be mounted.
+std::string refusal_in(const char* options, unsigned long flags) {
+  const Folder folder;
+  std::array<int, 2> pipes{};
+  if (pipe(pipes.data()) != 0) return "no pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string why_not = "skipped";
+    const bool apart = unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
+    if (apart && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+        mount("tmpfs", folder.path().c_str(), "tmpfs", flags, options) == 0) {
+      if (Writer::create(folder.file("a"), {}, &why_not) != nullptr) why_not = "written";
+      if (access(folder.file("a").c_str(), F_OK) == 0) why_not += ", and a file is left";
+    }
+    _exit(write(pipes[1], why_not.data(), why_not.size()) > 0 ? 0 : 1);
+  }
+  (void)close(pipes[1]);
+  std::array<char, 1000> text{};
+  const ssize_t length = read(pipes[0], text.data(), text.size());
+  (void)close(pipes[0]);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : "killed";
+}
+
+TEST(Record, AFullDiskIsASentence) {
+  const std::string refusal = refusal_in("size=8k", 0);
+  if (refusal == "skipped") GTEST_SKIP() << "no file system may be mounted";
+  EXPECT_NE(refusal.find("' has no room: No space left on device"), std::string::npos) << refusal;
+  EXPECT_EQ(refusal.find("a file is left"), std::string::npos) << refusal;
+}
+
+TEST(Record, AReadOnlyDirectoryIsASentence) {
+  const std::string refusal = refusal_in("size=1m", MS_RDONLY);
+  if (refusal == "skipped") GTEST_SKIP() << "no file system may be mounted";
+  EXPECT_NE(refusal.find("' cannot be made: Read-only file system"), std::string::npos) << refusal;
 }
 
 TEST(Record, OutlivesItsProcess) {

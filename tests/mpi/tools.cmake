@@ -9,6 +9,12 @@ function(tools_tests)
 
   # circoll hang finds the rank for which the others wait.
   mpi_program(hangs)
+  foreach(run "all_collectives 3" "communicators 5" "errors 2" "threads 3" "requests 3" "many_communicators 2")
+    separate_arguments(words UNIX_COMMAND ${run})
+    list(POP_FRONT words program np)
+    mpi_test(record_${name}_${program}_np${np} 120 SERIAL ENVIRONMENT CIRCOLL_RECORD=on QUIET=1 COMMAND
+             ${here}/same_output_test.sh ${name} ${np} ${dropin} ${yield} - $<TARGET_FILE:${program}_${name}>)
+  endforeach()
   mpi_test(hang_${name} 900 SERIAL COMMAND python3 ${here}/hang_test.py ${name} ${dropin} ${yield} ${cli} $<TARGET_FILE:hangs_${name}>)
   # Traces of calls are played.
   mpi_test(whatif_${name} 300 SERIAL COMMAND python3 ${here}/whatif_test.py ${name}
