@@ -29,7 +29,7 @@ REAL = {"list", "show", "cost", "explain", "explore", "export", "faults", "lint"
 # Exceptions that take too long to run, or whose files no page makes.
 ONLY_READ = [
     r"show .*-p (\d{4,}|\d+Mi)",
-    r"lint |export (rules|\[)|--policy file:",
+    r"lint |export (rules|\[)|--policy file:|--graph ",
 ]
 
 STUBS = {

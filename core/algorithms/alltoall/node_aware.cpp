@@ -379,7 +379,7 @@ CIRCOLL_ALGORITHM(alltoall, node_aware) {
           "inside nodes to the rank that speaks to the others, and between nodes in joined messages; short blocks",
       .source = "Bienz, Gropp, Olson 2020; Kinkead et al., arXiv 2601.17606",
       .family = Family::hierarchical,
-      .when = "several ranks on a node: short and middle blocks",
+      .when = "many nodes of several ranks: vectors of 9 KiB to 4 MiB for p = 1152 on 36 nodes",
       .formula =
           {.rounds = "G - 1 + sum(i, 0, q-1, max(1, min(radix, ceil(S/radix^i))) - 1) + [S>1](ceil(G/W) - 1), "
                      "W = min(leaders, c, R), G = max(R, c[S>1]), S = floor(p/c) + [2(p mod c)>=c], R = p mod c "
