@@ -90,7 +90,7 @@ class BitsRecord final : public Serving {
       return result;
     }
     const bool good = result.error == MPI_SUCCESS;
-    write(*begun, good ? std::optional(begun->bits.result()) : std::nullopt,
+    write(*begun, good ? std::optional(CallBits(call, begun->rank, begun->size).result()) : std::nullopt,
           name_of(mpi::called(call), result.served()));
     return result;
   }
@@ -106,7 +106,8 @@ class BitsRecord final : public Serving {
       }
       if (!begun) return;
       const bool seen = ended.call != nullptr && ended.outcome.error == MPI_SUCCESS;
-      write(*begun, seen ? std::optional(begun->bits.result()) : std::nullopt,
+      // The program may have freed the datatypes of its call by now, but not those of the executor's.
+      write(*begun, seen ? std::optional(CallBits(*ended.call, begun->rank, begun->size).result()) : std::nullopt,
             ended.call == nullptr ? "native" : name_of(ended.collective, ended.outcome.served()));
     } catch (const std::bad_alloc&) {
       ++unseen_;  // the reader says that a line is missing
@@ -127,20 +128,19 @@ class BitsRecord final : public Serving {
  private:
   /// A call before it is made.
   struct Begun {
-    CallBits bits;
-    std::string line;
+    Rank rank = 0, size = 0;
+    std::string line{};
     std::uint64_t given = 0;
   };
 
   /// Nothing: the call is not recorded.
   std::optional<Begun> begin(const mpi::Call& call) {
-    Rank rank = 0, size = 0;
-    const CommPointer comm = find(call.comm, &rank, &size);
+    Begun begun;
+    const CommPointer comm = find(call.comm, &begun.rank, &begun.size);
     if (comm == nullptr) return std::nullopt;
-    const mpi::CallerBuffers buffers(call, rank, size);
-    if (buffers.erroneous() || mpi::has_device_buffer(call, rank, size)) return std::nullopt;
-    Begun begun{.bits = CallBits(call, rank, size), .line = {}};
-    begun.given = begun.bits.contribution();
+    const mpi::CallerBuffers buffers(call, begun.rank, begun.size);
+    if (buffers.erroneous() || mpi::has_device_buffer(call, begun.rank, begun.size)) return std::nullopt;
+    begun.given = CallBits(call, begun.rank, begun.size).contribution();
     begun.line = describe(call, *comm, buffers.own_bytes());
     return begun;
   }
