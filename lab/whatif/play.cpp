@@ -220,7 +220,8 @@ std::shared_ptr<const sim::Ranks> Player::ranks_of(const Selection& selection, R
   const Key key(std::string(to_string(selection.collective)) + "/" + selection.text(), p, root);
   const auto known = ranks_.find(key);
   if (known != ranks_.end()) return known->second;
-  auto made = std::make_shared<const sim::Ranks>(selection, p, root);
+  auto made =
+      std::make_shared<const sim::Ranks>(selection, p, root, 1, [this](Rank /*made*/) { return !go_on_ || go_on_(); });
   if (kept_steps_ + made->steps() > most_kept_steps) {
     ranks_.clear();
     kept_steps_ = 0;

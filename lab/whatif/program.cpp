@@ -70,7 +70,7 @@ class Maker {
 
  private:
   using GroupKey = std::tuple<trace::Communicator::Kind, std::uint32_t, std::vector<Rank>>;
-  /// The calls on a group that follow one another, or the starts of one persistent request (1, 2, ...).
+  /// A group and 0: its calls that follow one another. Or a group and k: the starts of its k-th persistent request.
   using StreamKey = std::pair<std::uint32_t, std::uint64_t>;
 
   [[nodiscard]] bool grows() const { return ranks_ != recorded_ranks_; }
