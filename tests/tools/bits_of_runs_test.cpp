@@ -97,6 +97,12 @@ TEST_F(Records, NameTheFirstCallThatChangesBits) {
       text.starts_with("Verdict: MPI_Allreduce (sum of float64) changes bits, from call 1 on the first "
                        "communicator of ranks 0 to 1 on.\n"))
       << text;
+  EXPECT_NE(
+      text.find(
+          "in 1 call the contributions differ already, from call 2 on the first communicator of ranks 0 to 1 on (at "
+          "main+0x2f (./program+0x1149))"),
+      std::string::npos)
+      << text;
   EXPECT_NE(text.find("called at main+0x1f (./program+0x1139)"), std::string::npos) << text;
   EXPECT_NE(text.find("Next: CIRCOLL_SUM=exact"), std::string::npos) << text;
   const auto json = nlohmann::json::parse(bits_json(all));

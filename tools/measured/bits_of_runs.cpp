@@ -228,7 +228,14 @@ class Pair {
     return {.comm = name,
             .ranks = comm.ranks,
             .number = static_cast<std::int64_t>(i) + 1,
-            .order = comm.calls.size() > i && !comm.calls[i].empty() ? comm.calls[i].front().order : 0};
+            .order = comm.calls.size() > i && !comm.calls[i].empty() ? comm.calls[i].front().order : 0,
+            .caller = {}};
+  }
+  /// Of a call of the first run.
+  [[nodiscard]] BitsPlace place_with_caller(const std::string& name, const CommBits& comm, std::size_t i) const {
+    BitsPlace found = place(name, comm, i);
+    found.caller = first_.kinds[static_cast<std::size_t>(comm.calls[i].front().kind)].place;
+    return found;
   }
   /// Keeps the earlier place.
   static void keep_first(BitsPlace& kept, const BitsPlace& found) {
@@ -261,7 +268,7 @@ class Pair {
     };
     if (differ([](const RankBits& a, const RankBits& b) { return a.given != b.given; })) {
       ++result_.others;
-      return keep_first(result_.first_other, place(name, comm, i));
+      return keep_first(result_.first_other, place_with_caller(name, comm, i));
     }
     const auto has_other_result = [](const RankBits& a, const RankBits& b) {
       return a.has_result && b.has_result && a.got != b.got;
@@ -270,7 +277,7 @@ class Pair {
     ++result_.changed;
     BitsOfKind& kind = kinds_.at(first_.kinds[static_cast<std::size_t>(one.front().kind)]);
     if (changed_.insert(&one).second) ++kind.changed;
-    keep_first(kind.first, place(name, comm, i));
+    keep_first(kind.first, place_with_caller(name, comm, i));
     kind.changed_by.insert(
         fmt::format("{} ({})", other_.algorithms[static_cast<std::size_t>(other.front().served_by)], other_.name));
   }
@@ -335,7 +342,7 @@ std::string verdict(const BitsComparison& all) {
 
 nlohmann::ordered_json json_of(const BitsPlace& place) {
   if (place.comm.empty()) return nullptr;
-  return {{"communicator", place.comm}, {"ranks", place.ranks}, {"call", place.number}};
+  return {{"communicator", place.comm}, {"ranks", place.ranks}, {"call", place.number}, {"place", place.caller}};
 }
 
 }  // namespace
@@ -400,8 +407,8 @@ std::string bits_text(const BitsComparison& all) {
     text += fmt::format("  {}: ", run.name);
     text += run.changed == 0 ? "no call has changed bits" : calls_text(run.changed) + " changed bits";
     if (run.others > 0) {
-      text += fmt::format("; in {} the contributions differ already, from {} on", calls_text(run.others),
-                          place_text(run.first_other, all.ranks));
+      text += fmt::format("; in {} the contributions differ already, from {} on (at {})", calls_text(run.others),
+                          place_text(run.first_other, all.ranks), run.first_other.caller);
     }
     if (!run.parted.comm.empty())
       text += fmt::format("; from {} on the program makes other calls", place_text(run.parted, all.ranks));

@@ -67,6 +67,7 @@ struct BitsPlace {
   std::string ranks{};      ///< of the communicator
   std::int64_t number = 0;  ///< of the call on it
   std::size_t order = 0;    ///< calls before it at the communicator's first rank
+  std::string caller{};     ///< the place in the program; only of calls that the first run has
 };
 
 /// The calls of one kind, compared with the first run.

@@ -19,9 +19,8 @@ struct Ended {
   double begin_s = 0;   ///< MPI_Wtime of the call or of MPI_Start
   double inside_s = 0;  ///< spent in it
   bool persistent = false;
-  int thread = -1;             ///< of the caller, as the caller has said
-  std::uint64_t ticket = 0;    ///< likewise
-  const Call* call = nullptr;  ///< what was called, during the notification; nullptr: a collective among neighbours
+  int thread = -1;           ///< of the caller, as the caller has said
+  std::uint64_t ticket = 0;  ///< likewise
 };
 struct Observer {
   void (*on_ended)(const Ended&) noexcept = nullptr;  ///< nullptr: nobody
