@@ -61,7 +61,7 @@ class Serving {
   }
   /// The number by which ended() knows the nonblocking call that this thread makes. It is 0 if nobody asks for its end.
   [[nodiscard]] virtual std::uint64_t ticket() { return next_ == nullptr ? 0 : next_->ticket(); }
-  /// A call with a ticket has ended, or is native and has begun: then it has no Ended::call. Called where the MPI
+  /// A call with a ticket has ended, or is native and has begun: then nothing has served it. Called where the MPI
   /// library's progress runs, by any thread.
   virtual void ended(const mpi::Ended& ended) noexcept {
     if (next_ != nullptr) next_->ended(ended);

@@ -12,10 +12,6 @@
 #include "facts/hash.hpp"
 
 namespace circoll::interpose {
-namespace {
-
-/// Elements with gaps are packed into so many bytes at a time, or one by one if they are longer.
-constexpr Count packed_at_once = 1 << 20;
 
 class BytesHash {
  public:
@@ -35,6 +31,11 @@ class BytesHash {
   QuickHash hash_;
 };
 
+namespace {
+
+/// Elements with gaps are packed into so many bytes at a time, or one by one if they are longer.
+constexpr Count packed_at_once = 1 << 20;
+
 /// The bytes of a number that have values, if those behind them are unspecified; 0: all have.
 std::size_t used_bytes(std::optional<Type> element, std::size_t* number_bytes) {
 #ifdef __x86_64__
@@ -48,26 +49,50 @@ std::size_t used_bytes(std::optional<Type> element, std::size_t* number_bytes) {
   return 0;
 }
 
-void add_elements(BytesHash& hash, const char* begin, Count count, MPI_Datatype type) {
-  const mpi::TypeInfo info = mpi::describe(type);
-  if (count == 0 || info.size_bytes == 0) return;
-  const auto bytes = static_cast<std::size_t>(count * info.size_bytes);
+}  // namespace
+
+CallBits::Piece CallBits::piece(char* begin, Count count, MPI_Datatype type) {
+  return {.begin = begin, .count = count, .type = type, .info = mpi::describe(type)};
+}
+
+void CallBits::add(BytesHash& hash, const Piece& piece) {
+  const mpi::TypeInfo& info = piece.info;
+  if (piece.count == 0 || info.size_bytes == 0) return;
+  const auto bytes = static_cast<std::size_t>(piece.count * info.size_bytes);
   std::size_t number_bytes = 0;
   if (const std::size_t used = used_bytes(info.element, &number_bytes); used > 0) {
-    for (std::size_t at = 0; at < bytes; at += number_bytes) hash.add(begin + at, used);
+    for (std::size_t at = 0; at < bytes; at += number_bytes) hash.add(piece.begin + at, used);
     return;
   }
-  if (info.dense) return hash.add(begin, bytes);
+  if (info.dense) return hash.add(piece.begin, bytes);
   const Count step = std::max<Count>(1, packed_at_once / info.size_bytes);
-  std::vector<std::byte> packed(static_cast<std::size_t>(std::min(step, count) * info.size_bytes));
-  for (Count done = 0; done < count; done += step) {
-    const Count elements = std::min(step, count - done);
-    if (mpi::pack(begin + done * info.extent_bytes, elements, type, info, packed.data()) != MPI_SUCCESS) return;
+  std::vector<std::byte> packed(static_cast<std::size_t>(std::min(step, piece.count) * info.size_bytes));
+  for (Count done = 0; done < piece.count; done += step) {
+    const Count elements = std::min(step, piece.count - done);
+    const char* const from = piece.begin + done * info.extent_bytes;
+    if (mpi::pack(from, elements, piece.type, info, packed.data()) != MPI_SUCCESS) return;
     hash.add(reinterpret_cast<const char*>(packed.data()), static_cast<std::size_t>(elements * info.size_bytes));
   }
 }
 
-}  // namespace
+CallBits::~CallBits() {
+  for (MPI_Datatype& type : kept_) PMPI_Type_free(&type);
+}
+
+void CallBits::keep() {
+  MPI_Datatype from = MPI_DATATYPE_NULL;
+  for (Piece& piece : got_) {
+    if (piece.info.dense || piece.info.named || piece.count == 0) continue;
+    if (kept_.empty() || piece.type != from) {  // most calls have one
+      MPI_Datatype made = MPI_DATATYPE_NULL;
+      from = piece.type;
+      // A duplicate would run the program's callbacks for attributes.
+      if (mpi::make_contiguous(1, from, piece.info.extent_bytes, &made) != MPI_SUCCESS) throw std::bad_alloc();
+      kept_.push_back(made);
+    }
+    piece.type = kept_.back();
+  }
+}
 
 CallBits::CallBits(const mpi::Call& call, Rank rank, Rank size) {
   if (is_reducing(call.collective)) {
@@ -88,16 +113,16 @@ void CallBits::read_reduction(const mpi::Call& call, Rank rank, Rank size) {
     got = call.recvcounts[rank];
   }
   const bool in_place = call.sendbuf == MPI_IN_PLACE;
-  given_.push_back({mpi::as_base(in_place ? call.recvbuf : call.sendbuf), given, call.sendtype});
+  given_.push_back(piece(mpi::as_base(in_place ? call.recvbuf : call.sendbuf), given, call.sendtype));
   if (is_significant(traits_of(call.collective).recv, rank, call.root)) {
-    got_.push_back({mpi::as_base(call.recvbuf), got, call.sendtype});
+    got_.push_back(piece(mpi::as_base(call.recvbuf), got, call.sendtype));
   }
 }
 
 void CallBits::read_movement(const mpi::Call& call, Rank rank, Rank size) {
   const CollectiveTraits& traits = traits_of(call.collective);
   if (call.collective == Collective::bcast) {
-    const Piece vector{mpi::as_base(call.recvbuf), call.recvcount, call.recvtype};
+    const Piece vector = piece(mpi::as_base(call.recvbuf), call.recvcount, call.recvtype);
     (rank == call.root ? given_ : got_).push_back(vector);
     return;
   }
@@ -105,18 +130,18 @@ void CallBits::read_movement(const mpi::Call& call, Rank rank, Rank size) {
   const auto sent = [&](Rank block) -> Piece {
     char* const begin = mpi::as_base(call.sendbuf);
     if (!call.senddispls)
-      return {begin + block * call.sendcount * extent(call.sendtype), call.sendcount, call.sendtype};
+      return piece(begin + block * call.sendcount * extent(call.sendtype), call.sendcount, call.sendtype);
     const Count count = call.sendcounts[block], displ = call.senddispls[block];
-    if (call.has_types) return {begin + displ, count, mpi::type_of_block(call.sendtypes, block, count)};
-    return {begin + displ * extent(call.sendtype), count, call.sendtype};
+    if (call.has_types) return piece(begin + displ, count, mpi::type_of_block(call.sendtypes, block, count));
+    return piece(begin + displ * extent(call.sendtype), count, call.sendtype);
   };
   const auto received = [&](Rank block) -> Piece {
     char* const begin = mpi::as_base(call.recvbuf);
     if (!call.recvdispls)
-      return {begin + block * call.recvcount * extent(call.recvtype), call.recvcount, call.recvtype};
+      return piece(begin + block * call.recvcount * extent(call.recvtype), call.recvcount, call.recvtype);
     const Count count = call.recvcounts[block], displ = call.recvdispls[block];
-    if (call.has_types) return {begin + displ, count, mpi::type_of_block(call.recvtypes, block, count)};
-    return {begin + displ * extent(call.recvtype), count, call.recvtype};
+    if (call.has_types) return piece(begin + displ, count, mpi::type_of_block(call.recvtypes, block, count));
+    return piece(begin + displ * extent(call.recvtype), count, call.recvtype);
   };
   const bool all_sent = traits.send.holds == Holds::all, all_received = traits.recv.holds == Holds::all;
   if (call.sendbuf == MPI_IN_PLACE) {  // the contribution is in the receive buffer: this rank's block, or all of them
@@ -133,7 +158,7 @@ void CallBits::read_movement(const mpi::Call& call, Rank rank, Rank size) {
 
 std::uint64_t CallBits::hash(const std::vector<Piece>& pieces) {
   BytesHash hash;
-  for (const Piece& piece : pieces) add_elements(hash, piece.begin, piece.count, piece.type);
+  for (const Piece& piece : pieces) add(hash, piece);
   return hash.value();
 }
 

@@ -72,6 +72,7 @@ class BitsRecord final : public Serving {
       ++unseen_;
       return MPI_SUCCESS;
     }
+    begun->bits->keep();
     const std::lock_guard lock(mutex_);
     current_ticket = ++tickets_;
     under_way_.emplace(current_ticket, *std::move(begun));
@@ -90,7 +91,7 @@ class BitsRecord final : public Serving {
       return result;
     }
     const bool good = result.error == MPI_SUCCESS;
-    write(*begun, good ? std::optional(CallBits(call, begun->rank, begun->size).result()) : std::nullopt,
+    write(*begun, good ? std::optional(begun->bits->result()) : std::nullopt,
           name_of(mpi::called(call), result.served()));
     return result;
   }
@@ -105,10 +106,9 @@ class BitsRecord final : public Serving {
         if (auto found = under_way_.extract(ended.ticket); !found.empty()) begun = std::move(found.mapped());
       }
       if (!begun) return;
-      const bool seen = ended.call != nullptr && ended.outcome.error == MPI_SUCCESS;
-      // The program may have freed the datatypes of its call by now, but not those of the executor's.
-      write(*begun, seen ? std::optional(CallBits(*ended.call, begun->rank, begun->size).result()) : std::nullopt,
-            ended.call == nullptr ? "native" : name_of(ended.collective, ended.outcome.served()));
+      const bool seen = ended.outcome.served() != nullptr && ended.outcome.error == MPI_SUCCESS;
+      write(*begun, seen ? std::optional(begun->bits->result()) : std::nullopt,
+            name_of(ended.collective, ended.outcome.served()));
     } catch (const std::bad_alloc&) {
       ++unseen_;  // the reader says that a line is missing
     }
@@ -128,19 +128,20 @@ class BitsRecord final : public Serving {
  private:
   /// A call before it is made.
   struct Begun {
-    Rank rank = 0, size = 0;
+    std::unique_ptr<CallBits> bits{};
     std::string line{};
     std::uint64_t given = 0;
   };
 
   /// Nothing: the call is not recorded.
   std::optional<Begun> begin(const mpi::Call& call) {
-    Begun begun;
-    const CommPointer comm = find(call.comm, &begun.rank, &begun.size);
+    Rank rank = 0, size = 0;
+    const CommPointer comm = find(call.comm, &rank, &size);
     if (comm == nullptr) return std::nullopt;
-    const mpi::CallerBuffers buffers(call, begun.rank, begun.size);
-    if (buffers.erroneous() || mpi::has_device_buffer(call, begun.rank, begun.size)) return std::nullopt;
-    begun.given = CallBits(call, begun.rank, begun.size).contribution();
+    const mpi::CallerBuffers buffers(call, rank, size);
+    if (buffers.erroneous() || mpi::has_device_buffer(call, rank, size)) return std::nullopt;
+    Begun begun{.bits = std::make_unique<CallBits>(call, rank, size)};
+    begun.given = begun.bits->contribution();
     begun.line = describe(call, *comm, buffers.own_bytes());
     return begun;
   }

@@ -22,7 +22,6 @@ struct Ended {
   int thread = -1;             ///< of the caller, as the caller has said
   std::uint64_t recorded = 0;  ///< likewise: the call's number in the record of this rank
   std::uint64_t ticket = 0;    ///< likewise: a wrapper's name for the call
-  const Call* call = nullptr;  ///< what was called, during the notification; nullptr: a collective among neighbours
 };
 struct Observer {
   void (*on_ended)(const Ended&) noexcept = nullptr;  ///< nullptr: nobody

@@ -42,7 +42,6 @@ PendingCall::PendingCall(const Call& call, CommState& state, const Observer& obs
 
 void PendingCall::describe(Ended& ended) noexcept {
   ended.collective = asked_;
-  ended.call = &held_.call();
   ended.outcome =
       CallResult{.by = keep_served(operation_.plan()), .reason = operation_.plan()->why(), .bytes = operation_.bytes()};
 }
