@@ -121,26 +121,27 @@ std::uint32_t CallTracer::communicator_of(MPI_Comm comm) {
   return index;
 }
 
+<<<<<<< HEAD:core/interpose/call_tracer.cpp
 std::uint32_t CallTracer::index_of(trace::Shape&& shape, const Selection* served) {
+=======
+std::uint32_t CallRecorder::index_of(trace::Shape shape, const Selection* served) {
+>>>>>>> 63e843ad91de0c6268e9de7a20b80c4aebf876a9:core/interpose/call_recorder.cpp
   const std::uint64_t hash = hash_of(shape, served);
   const auto [begin, end] = known_.equal_range(hash);
   for (auto candidate = begin; candidate != end; ++candidate) {
-    Known& known = candidate->second;
+    const Known& known = candidate->second;
     if (known.algorithm != (served == nullptr ? nullptr : served->algorithm)) continue;
     if (served != nullptr && known.params != served->params) continue;
-    shape.served.swap(known.shape.served);
-    const bool same = shape == known.shape;
-    shape.served.swap(known.shape.served);
-    if (same) return known.index;
+    if (shape == known.shape) return known.index;
   }
   if (known_.size() >= most_known) known_.clear();
-  shape.served = name_of(shape.collective, served);
-  Known fresh{.shape = std::move(shape), .index = 0};
+  Known fresh{.shape = shape, .index = 0};
   if (served != nullptr) {
     fresh.algorithm = served->algorithm;
     fresh.params = served->params;
   }
-  fresh.index = calls_.add_shape(fresh.shape);
+  shape.served = name_of(shape.collective, served);
+  fresh.index = calls_.add_shape(shape);
   const std::uint32_t index = fresh.index;
   known_.emplace(hash, std::move(fresh));
   return index;

@@ -51,7 +51,7 @@ class CallTracer {
   void write(const trace::RankFacts& facts, const trace::Sink& sink) const { calls_.write(facts, sink); }
 
  private:
-  /// A shape that is in the file already. `served` is written there as a text.
+  /// A shape that is in the file already, without the text about what served it.
   struct Known {
     trace::Shape shape{};
     const Algorithm* algorithm = nullptr;
@@ -71,7 +71,7 @@ class CallTracer {
   void note(trace::Shape shape, Mode mode, const Selection* served, MPI_Comm comm, double begin_s, double end_s,
             const MPI_Request* request);
   [[nodiscard]] std::uint32_t communicator_of(MPI_Comm comm);
-  [[nodiscard]] std::uint32_t index_of(trace::Shape&& shape, const Selection* served);
+  [[nodiscard]] std::uint32_t index_of(trace::Shape shape, const Selection* served);
   void add_call(std::uint32_t shape, double begin_s, double end_s);
 
   std::mutex mutex_;

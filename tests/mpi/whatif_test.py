@@ -93,6 +93,7 @@ def read(path):
                 start = last + reader.signed()
                 last = start + reader.number()
                 calls.append((shapes[record - FIRST_CALL], start, last))
+        expect(len({tuple(shape.items()) for shape in shapes}) == len(shapes), "each shape is defined once")
         expect(all(0 <= start <= stop <= until for _, start, stop in calls), "calls are inside the program")
         expect(all(before[2] <= after[1] for before, after in zip(calls, calls[1:])), "calls follow one another")
         ranks.append((communicators, calls))
