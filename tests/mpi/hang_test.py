@@ -67,19 +67,48 @@ def examined(directory):
         return {"reason": f"exit code {code}: {text}", "ranks": [], "verdict": text}
 
 
-def finish(job, directory):
-    """Ends the processes of a job, which may be stopped, by their records and by the launcher."""
-    for process in examined(directory).get("processes", []):
+def send(number, processes):
+    for process in processes:
         try:
-            if process["state"] != "gone":
-                os.kill(process["pid"], signal.SIGKILL)
+            os.kill(process["pid"], number)
         except OSError:
             pass
-    try:
-        os.killpg(job.pid, signal.SIGKILL)
-    except OSError:
-        pass
+
+
+def finish(job, where):
+    """Ends the processes of a job, of which one may be stopped. The launcher removes what they share, so it goes on for a while."""
+    def living():
+        return [process for process in examined(where).get("processes", []) if process["state"] != "gone"]
+
+    left = living()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        send(signal.SIGCONT, left)
+        try:
+            os.killpg(job.pid, number)
+        except OSError:
+            pass
+        until = time.monotonic() + 10
+        while time.monotonic() < until and (left or has_group(job)):
+            time.sleep(0.1)
+            left = [process for process in left if is_there(process["pid"])]
+    send(signal.SIGKILL, left)
     job.wait()
+
+
+def has_group(job):
+    job.poll()
+    try:
+        os.killpg(job.pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def is_there(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def is_right(verdict, case):
