@@ -121,11 +121,7 @@ std::uint32_t CallTracer::communicator_of(MPI_Comm comm) {
   return index;
 }
 
-<<<<<<< HEAD:core/interpose/call_tracer.cpp
-std::uint32_t CallTracer::index_of(trace::Shape&& shape, const Selection* served) {
-=======
-std::uint32_t CallRecorder::index_of(trace::Shape shape, const Selection* served) {
->>>>>>> 63e843ad91de0c6268e9de7a20b80c4aebf876a9:core/interpose/call_recorder.cpp
+std::uint32_t CallTracer::index_of(trace::Shape shape, const Selection* served) {
   const std::uint64_t hash = hash_of(shape, served);
   const auto [begin, end] = known_.equal_range(hash);
   for (auto candidate = begin; candidate != end; ++candidate) {
