@@ -1,7 +1,7 @@
 #include "interpose/recorder.hpp"
 
 #include <execinfo.h>
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction is POSIX's
 #include <sys/stat.h>
 #include <unistd.h>
 

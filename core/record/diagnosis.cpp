@@ -24,7 +24,7 @@ namespace {
 struct Place {
   std::uint64_t comm = 0;
   std::uint64_t number = 0;
-  friend auto operator<=>(const Place&, const Place&) = default;
+  friend auto operator<=>(const Place&, const Place&) = default;  // NOLINT(modernize-use-nullptr): clang-tidy's error
 };
 
 /// A rank that waits in a call.

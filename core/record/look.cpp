@@ -1,5 +1,5 @@
 // Gathers the records of jobs, and looks at their processes on this node.
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX's
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,8 +70,9 @@ std::vector<SeenJob> jobs_in(const std::string& directory, std::vector<std::stri
   std::vector<SeenJob> all;
   for (auto& [id, job] : jobs) {
     std::ranges::sort(job.ranks, {}, [](const SeenRank& rank) { return rank.record.rank; });
-    const auto same = std::ranges::unique(job.ranks, {}, [](const SeenRank& rank) { return rank.record.rank; });
-    job.ranks.erase(same.begin(), same.end());
+    // clang 14 cannot compile std::ranges::unique with libstdc++ 12.
+    const auto same = [](const SeenRank& a, const SeenRank& b) { return a.record.rank == b.record.rank; };
+    job.ranks.erase(std::unique(job.ranks.begin(), job.ranks.end(), same), job.ranks.end());
     all.push_back(std::move(job));
   }
   std::ranges::stable_sort(all, std::ranges::greater{},

@@ -54,7 +54,7 @@ std::vector<RankRun> members_at(std::span<const std::byte> bytes, std::size_t of
   return count == size ? members : std::vector<RankRun>{};
 }
 
-#define CIRCOLL_FIELD(type, field) offset + offsetof(type, field)
+#define CIRCOLL_FIELD(type, field) (offset + offsetof(type, field))
 
 std::optional<ReadCall> call_at(std::span<const std::byte> bytes, std::size_t offset,
                                 const std::vector<std::string>& names) {

@@ -4,7 +4,7 @@
 // (interpose/recorder.hpp), and tests without MPI.
 #pragma once
 
-#include <time.h>
+#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX's
 
 #include <atomic>
 #include <cstdint>
