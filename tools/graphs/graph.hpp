@@ -16,6 +16,7 @@ struct Edge {
   Rank from = 0;  ///< whose value it is
   Rank to = 0;    ///< which needs it
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 

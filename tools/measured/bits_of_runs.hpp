@@ -44,6 +44,7 @@ struct CommBits {
 /// The properties that calls of one kind share.
 struct BitsKindName {
   std::string collective{}, type{}, op{}, place{};
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
   friend auto operator<=>(const BitsKindName&, const BitsKindName&) = default;
 };
 
