@@ -1,7 +1,6 @@
 #include "interpose/call_tracer.hpp"
 
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 #include "circoll/collectives.hpp"
@@ -11,17 +10,10 @@
 #include "exec/mpi/library/base.hpp"
 #include "facts/files.hpp"
 #include "facts/hash.hpp"
+#include "interpose/recorder.hpp"
 
 namespace circoll::interpose {
 namespace {
-
-/// A handle is a number or a pointer.
-std::uint64_t number_of(MPI_Request request) {
-  std::uint64_t number = 0;
-  static_assert(sizeof request <= sizeof number);
-  std::memcpy(&number, &request, sizeof request);
-  return number;
-}
 
 /// The datatype of the elements that described_bytes() counts; MPI_DATATYPE_NULL if there is none.
 MPI_Datatype type_of(const mpi::Call& call) {
@@ -74,7 +66,7 @@ CallTracer::~CallTracer() {
 trace::Shape CallTracer::shape_of(const mpi::Call& call) {
   trace::Shape shape{.collective = mpi::called(call), .op = operator_of(call)};
   const Count bytes = mpi::described_bytes(call);
-  const MPI_Datatype type = type_of(call);
+  MPI_Datatype type = type_of(call);
   int size = 1;
   if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &size);
   const bool divides = size > 0 && bytes % size == 0;
@@ -117,7 +109,8 @@ std::uint32_t CallTracer::communicator_of(MPI_Comm comm) {
   const bool foreign = inter != 0 || members.size() != in_world.size();
   const std::uint32_t index = foreign ? calls_.add_foreign_communicator() : calls_.add_communicator(members, all);
   communicators_.push_back({.foreign = foreign});
-  PMPI_Comm_set_attr(comm, keyval_, reinterpret_cast<void*>(static_cast<std::uintptr_t>(index)));
+  void* const number = reinterpret_cast<void*>(std::uintptr_t{index});  // NOLINT(performance-no-int-to-ptr)
+  PMPI_Comm_set_attr(comm, keyval_, number);
   return index;
 }
 

@@ -130,12 +130,6 @@ record::CallMode mode_of(Mode mode) {
   return record::CallMode::persistent_init;
 }
 
-std::uint64_t word_of(MPI_Request request) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, &request, std::min(sizeof word, sizeof request));
-  return word;
-}
-
 /// The elements of a call that all ranks know to be as many, at this rank.
 struct Amount {
   Count count = -1;  ///< -1: there are none such
@@ -450,7 +444,7 @@ std::uint64_t Recorder::begin(const mpi::Call& call, Mode mode) noexcept {
   if (known == nullptr || known->inter) [[unlikely]]
     return begin_without_amount(known, {.collective = collective, .mode = mode_of(mode), .flags = types});
   const Amount amount = amount_of(call, known->rank);
-  const MPI_Op op = is_reducing(call.collective) ? call.op : MPI_Op{MPI_OP_NULL};
+  MPI_Op op = is_reducing(call.collective) ? call.op : MPI_Op{MPI_OP_NULL};
   const bool has_type = amount.type != MPI_DATATYPE_NULL;
   const Memo* memo = &no_type_;
   if (has_type) {
@@ -526,8 +520,8 @@ void Recorder::made(MPI_Request request, std::uint64_t sequence, bool served) no
                        .init = sequence,
                        .served = served};
     const std::scoped_lock lock(mutex_);
-    requests_[word_of(request)] = known;
-    handles_[sequence] = word_of(request);
+    requests_[number_of(request)] = known;
+    handles_[sequence] = number_of(request);
   } catch (...) {
     return;
   }
@@ -535,7 +529,7 @@ void Recorder::made(MPI_Request request, std::uint64_t sequence, bool served) no
 
 void Recorder::started(MPI_Request request) noexcept {
   const std::scoped_lock lock(mutex_);
-  const auto found = requests_.find(word_of(request));
+  const auto found = requests_.find(number_of(request));
   if (found == requests_.end()) return;
   found->second.start = writer_->begin(found->second.begun);
   if (!found->second.served) writer_->leave(found->second.start);
@@ -543,7 +537,7 @@ void Recorder::started(MPI_Request request) noexcept {
 
 void Recorder::freed(MPI_Request request) noexcept {
   const std::scoped_lock lock(mutex_);
-  const auto found = requests_.find(word_of(request));
+  const auto found = requests_.find(number_of(request));
   if (found == requests_.end()) return;
   handles_.erase(found->second.init);
   requests_.erase(found);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +25,16 @@
 namespace circoll::interpose {
 
 class HangWatch;
+
+/// A handle as a number. It is a number or a pointer.
+template <typename Handle>
+[[nodiscard]] std::uint64_t number_of(Handle handle) noexcept {
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<std::uintptr_t>(handle);
+  } else {
+    return static_cast<std::uint64_t>(handle);
+  }
+}
 
 class Recorder {
  public:

@@ -27,7 +27,7 @@ def main():
         print("mandoc is not installed")
         return 77
     wrong = []
-    names = re.findall(r"^  ([a-z]+)  +[A-Z]", output(circoll, "--help", "--all"), re.MULTILINE)
+    names = re.findall(r"^  ([a-z][a-z-]*)  +[A-Z]", output(circoll, "--help", "--all"), re.MULTILINE)
     with tempfile.TemporaryDirectory() as directory:
         output(circoll, "man", "--all", directory)
         pages = sorted(pathlib.Path(directory).glob("*.1"))
@@ -36,7 +36,7 @@ def main():
         for page in pages:
             if said := output("mandoc", "-T", "lint", "-W", "warning", page, code=None):
                 wrong.append(said)
-            words = page.stem.split("-")[1:]
+            words = page.stem.split("-", 1)[1:]
             text = rendered(page)
             for option in set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", output(circoll, *words, "--help"), re.MULTILINE)):
                 if option not in text:

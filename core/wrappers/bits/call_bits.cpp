@@ -51,7 +51,7 @@ std::size_t used_bytes(std::optional<Type> element, std::size_t* number_bytes) {
 
 }  // namespace
 
-CallBits::Piece CallBits::piece(char* begin, Count count, MPI_Datatype type) {
+CallBits::Piece CallBits::piece(const char* begin, Count count, MPI_Datatype type) {
   return {.begin = begin, .count = count, .type = type, .info = mpi::describe(type)};
 }
 

@@ -36,7 +36,7 @@ class CallBits {
     mpi::TypeInfo info{};
   };
 
-  [[nodiscard]] static Piece piece(char* begin, Count count, MPI_Datatype type);
+  [[nodiscard]] static Piece piece(const char* begin, Count count, MPI_Datatype type);
   static void add(BytesHash& hash, const Piece& piece);
   void read_reduction(const mpi::Call& call, Rank rank, Rank size);
   void read_movement(const mpi::Call& call, Rank rank, Rank size);
