@@ -48,6 +48,7 @@ ordered_json as_json(const std::vector<double>& sorted_s) {
 }
 
 /// An algorithm, or schedules of all ranks that were read from a file.
+// NOLINTNEXTLINE(bugprone-exception-escape): JSON is moved without exceptions
 struct Subject {
   Selection selection{};
   std::vector<Schedule> schedules{};

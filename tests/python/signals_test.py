@@ -36,8 +36,8 @@ def test_ctrl_c_ends_a_proof_in_its_middle(call):
 import circoll
 parts = []
 def note(part):
-  if not parts: print('begun', flush=True)
   parts.append(part)
+  if len(parts) == 1: print('begun', flush=True)
 try:
   {call}
 except KeyboardInterrupt:

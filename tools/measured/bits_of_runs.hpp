@@ -106,7 +106,7 @@ struct BitsComparison {
 [[nodiscard]] BitsComparison compare_bits(const std::vector<RunBits>& runs);
 
 /// The comparison for people, with the verdict in the first line, and for programs.
-[[nodiscard]] std::string bits_text(const BitsComparison& comparison);
-[[nodiscard]] std::string bits_json(const BitsComparison& comparison);
+[[nodiscard]] std::string bits_text(const BitsComparison& all);
+[[nodiscard]] std::string bits_json(const BitsComparison& all);
 
 }  // namespace circoll
