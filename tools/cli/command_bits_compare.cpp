@@ -78,6 +78,7 @@ std::vector<BitsRunPlan> planned_runs(const BitsCompareOptions& options) {
   for (const std::string& name : options.only) {
     if (std::ranges::none_of(runs, [&](const BitsRunPlan& run) { return run.name == name; })) {
       std::vector<std::string> names;
+      names.reserve(runs.size());
       for (const BitsRunPlan& run : runs) names.push_back(run.name);
       misuse("--runs: " + unknown_name(name, "run", names));
     }

@@ -66,6 +66,7 @@ struct JobTraffic {
 
 std::vector<LevelLink> busiest_links(const Messages& messages, const LevelTraffic& traffic, const Levels& levels) {
   std::vector<LevelLink> links;
+  links.reserve(static_cast<std::size_t>(levels.depth()));
   for (int level = 0; level < levels.depth(); ++level) links.push_back(busiest(messages, traffic, level));
   return links;
 }
