@@ -1,17 +1,10 @@
-# The flags of every target of the project: ccache, mold, clang-tidy, warnings, sanitizers, hidden symbols.
+# The flags of every target of the project: ccache, clang-tidy, warnings, sanitizers, hidden symbols.
 if(CIRCOLL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(CIRCOLL_CCACHE_PROGRAM ccache)
   mark_as_advanced(CIRCOLL_CCACHE_PROGRAM)
   if(CIRCOLL_CCACHE_PROGRAM)
     set(CMAKE_C_COMPILER_LAUNCHER ${CIRCOLL_CCACHE_PROGRAM})
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CIRCOLL_CCACHE_PROGRAM})
-  endif()
-endif()
-if(CIRCOLL_MOLD)
-  find_program(CIRCOLL_MOLD_PROGRAM mold)
-  mark_as_advanced(CIRCOLL_MOLD_PROGRAM)
-  if(CIRCOLL_MOLD_PROGRAM)
-    add_link_options(-fuse-ld=mold)
   endif()
 endif()
 if(CIRCOLL_TIDY)
