@@ -17,9 +17,10 @@ int made(int error, const MPI_Comm* comm) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(bugprone-macro-parentheses): they come with the parameters and the arguments
+// NOLINTBEGIN(bugprone-macro-parentheses): they come with the parameters and the arguments
 #define CIRCOLL_MAKES(name, parameters, arguments) \
   CIRCOLL_EXPORT int MPI_##name parameters { return made(CIRCOLL_NEXT(name) arguments, result); }
+// NOLINTEND(bugprone-macro-parentheses)
 
 extern "C" {
 
