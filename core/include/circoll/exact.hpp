@@ -32,13 +32,14 @@ class ShortFloat {
   /// The nearest number, rounded once, and of two that are equally near the one with an even significand. A NaN becomes
   /// the one of nan_bits.
   explicit ShortFloat(double number);
+  /// The number that has these 16 bits: sign, exponent and fraction, from the highest one on.
   [[nodiscard]] static constexpr ShortFloat from_bits(std::uint16_t bits) {
     ShortFloat made;
     made.bits_ = bits;
     return made;
   }
-  [[nodiscard]] constexpr std::uint16_t bits() const { return bits_; }
-  [[nodiscard]] explicit operator double() const;                                              ///< exact
+  [[nodiscard]] constexpr std::uint16_t bits() const { return bits_; }  ///< as from_bits() takes them
+  [[nodiscard]] explicit operator double() const;                       ///< exact
   [[nodiscard]] explicit operator float() const { return static_cast<float>(double(*this)); }  ///< exact
   /// True if the bits are equal.
   [[nodiscard]] friend constexpr bool operator==(ShortFloat, ShortFloat) = default;
