@@ -71,7 +71,7 @@ Found find_in(const std::string& directory, pid_t pid) {
   if (!std::filesystem::exists(directory, error)) return found;
   std::vector<SeenJob> jobs = record::jobs_in(directory, &found.complaints);
   if (pid != 0) std::erase_if(jobs, [&](const SeenJob& job) { return !belongs(job, pid); });
-  std::ranges::stable_partition(jobs, lives);
+  std::stable_partition(jobs.begin(), jobs.end(), lives);  // clang 14 cannot compile that of std::ranges
   if (jobs.empty()) return found;
   found.job = std::move(jobs.front());
   found.others = static_cast<std::size_t>(std::count_if(jobs.begin() + 1, jobs.end(), lives));
