@@ -205,7 +205,8 @@ void Execution::note_wait() const noexcept {
   try {
     // Messages that are received say more than those that nobody takes.
     std::vector<StepIndex> steps = awaited_steps();
-    std::ranges::stable_partition(steps, [this](StepIndex step) { return plan_->steps[step].kind != StepKind::send; });
+    const auto comes = [this](StepIndex step) { return plan_->steps[step].kind != StepKind::send; };
+    std::stable_partition(steps.begin(), steps.end(), comes);  // clang 14 cannot compile that of std::ranges
     if (steps.empty()) return;
     std::vector<Rank> peers;
     for (const StepIndex step : steps) {
