@@ -202,7 +202,7 @@ TEST(NearLabels, AreProvenForEveryAlgorithmAndNeverWorse) {
     }
   }
   EXPECT_GT(proven, 1000U / (12 / largest));
-  EXPECT_GT(better, 200U / (12 / largest));
+  EXPECT_GT(better, 100U / (12 / largest));
 }
 
 /// The vectors that pass between groups after relabelling.
