@@ -202,7 +202,7 @@ TEST(NearLabels, AreProvenForEveryAlgorithmAndNeverWorse) {
     }
   }
   EXPECT_GT(proven, 1000U / (12 / largest));
-  EXPECT_GT(better, 100U / (12 / largest));
+  EXPECT_GT(better, largest == 12 ? 200U : 80U);  // few ranks gain less often
 }
 
 /// The vectors that pass between groups after relabelling.
