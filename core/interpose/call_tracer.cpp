@@ -1,12 +1,12 @@
 #include "interpose/call_tracer.hpp"
 
 #include <cmath>
-#include <numeric>
 
 #include "circoll/collectives.hpp"
 #include "circoll/ops.hpp"
 #include "exec/mpi/call/datatype.hpp"
 #include "exec/mpi/call/elements.hpp"
+#include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "facts/files.hpp"
 #include "facts/hash.hpp"
@@ -83,30 +83,14 @@ std::uint32_t CallTracer::communicator_of(MPI_Comm comm) {
   int found = 0;
   PMPI_Comm_get_attr(comm, keyval_, static_cast<void*>(&value), &found);
   if (found != 0) return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(value));
-  int inter = 0;
+  int inter = 0, size = 1, all = 1;
   PMPI_Comm_test_inter(comm, &inter);
-  std::vector<int> in_world;
-  int all = 1;
+  PMPI_Comm_size(comm, &size);
   PMPI_Comm_size(mpi::base_world(), &all);
-  if (inter == 0) {
-    int size = 1;
-    PMPI_Comm_size(comm, &size);
-    std::vector<int> ranks(static_cast<std::size_t>(size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    in_world.resize(ranks.size());
-    MPI_Group group = MPI_GROUP_NULL;
-    MPI_Group world = MPI_GROUP_NULL;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Comm_group(mpi::base_world(), &world);
-    PMPI_Group_translate_ranks(group, size, ranks.data(), world, in_world.data());
-    PMPI_Group_free(&group);
-    PMPI_Group_free(&world);
-  }
+  mpi::RankMap in_world;
+  const bool foreign = inter != 0 || !mpi::find_world_ranks(comm, size, &in_world);
   std::vector<Rank> members;
-  for (const int rank : in_world) {
-    if (rank != MPI_UNDEFINED) members.push_back(rank);
-  }
-  const bool foreign = inter != 0 || members.size() != in_world.size();
+  for (Rank rank = 0; !foreign && rank < size; ++rank) members.push_back(in_world(rank));
   const std::uint32_t index = foreign ? calls_.add_foreign_communicator() : calls_.add_communicator(members, all);
   communicators_.push_back({.foreign = foreign});
   void* const number = reinterpret_cast<void*>(std::uintptr_t{index});  // NOLINT(performance-no-int-to-ptr)

@@ -126,22 +126,21 @@ void CallBits::read_movement(const mpi::Call& call, Rank rank, Rank size) {
     (rank == call.root ? given_ : got_).push_back(vector);
     return;
   }
-  const auto extent = [](MPI_Datatype type) { return mpi::describe(type).extent_bytes; };
-  const auto sent = [&](Rank block) -> Piece {
-    char* const begin = mpi::as_base(call.sendbuf);
-    if (!call.senddispls)
-      return piece(begin + block * call.sendcount * extent(call.sendtype), call.sendcount, call.sendtype);
-    const Count count = call.sendcounts[block], displ = call.senddispls[block];
-    if (call.has_types) return piece(begin + displ, count, mpi::type_of_block(call.sendtypes, block, count));
-    return piece(begin + displ * extent(call.sendtype), count, call.sendtype);
+  const auto block_of = [&call](const char* begin, Rank block, Count each, MPI_Datatype type,
+                                const mpi::CountArray& counts, const mpi::CountArray& displs,
+                                const MPI_Datatype* types) -> Piece {
+    if (!displs) return piece(begin + block * each * mpi::describe(type).extent_bytes, each, type);
+    const Count count = counts[block], displ = displs[block];
+    if (call.has_types) return piece(begin + displ, count, mpi::type_of_block(types, block, count));
+    return piece(begin + displ * mpi::describe(type).extent_bytes, count, type);
   };
-  const auto received = [&](Rank block) -> Piece {
-    char* const begin = mpi::as_base(call.recvbuf);
-    if (!call.recvdispls)
-      return piece(begin + block * call.recvcount * extent(call.recvtype), call.recvcount, call.recvtype);
-    const Count count = call.recvcounts[block], displ = call.recvdispls[block];
-    if (call.has_types) return piece(begin + displ, count, mpi::type_of_block(call.recvtypes, block, count));
-    return piece(begin + displ * extent(call.recvtype), count, call.recvtype);
+  const auto sent = [&](Rank block) {
+    return block_of(mpi::as_base(call.sendbuf), block, call.sendcount, call.sendtype, call.sendcounts, call.senddispls,
+                    call.sendtypes);
+  };
+  const auto received = [&](Rank block) {
+    return block_of(mpi::as_base(call.recvbuf), block, call.recvcount, call.recvtype, call.recvcounts, call.recvdispls,
+                    call.recvtypes);
   };
   const bool all_sent = traits.send.holds == Holds::all, all_received = traits.recv.holds == Holds::all;
   if (call.sendbuf == MPI_IN_PLACE) {  // the contribution is in the receive buffer: this rank's block, or all of them
