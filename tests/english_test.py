@@ -82,5 +82,15 @@ with tempfile.TemporaryDirectory() as directory:  # subjects of commits
         print(f"subjects: {run.returncode}, {run.stdout}")
         failed = True
 
+with tempfile.TemporaryDirectory() as directory:  # the message of a commit, before there is one
+    message = pathlib.Path(directory) / "message"
+    for text, refused in ((f"{'x' * 72}\n\n{'y' * 80}\n", False), ("# as git begins it\n\n" + "x" * 73 + "\n", True),
+                          (f"Merge {'x' * 80}\n", False), ("", False)):
+        message.write_text(text, encoding="utf-8")
+        run = subprocess.run([check_english, "--message", message], capture_output=True, text=True)
+        if run.returncode != refused or ("73 columns" in run.stdout) != refused:
+            print(f"message {text!r}: {run.returncode}, {run.stdout}")
+            failed = True
+
 print("FAILED" if failed else "PASS")
 sys.exit(failed)
