@@ -26,6 +26,7 @@ esac
   echo "$0: no drop-in for $mpi in $build; build it: cmake --preset dev && cmake --build --preset dev" >&2
   exit 2
 }
+build=$(cd "$build" && pwd)
 
 # skip REASON: this machine lacks something.
 skip() {
