@@ -79,9 +79,10 @@ Schedule PreparedCall::make_schedule(const SignatureHead& head, Rank rank) const
   if (head.choice->kind != InternedChoice::Kind::algorithm) shape.labels = placement_.labels;
   Schedule schedule = build_schedule(*selection_.algorithm, head.collective, shape);
   const std::vector<Rank>* const nodes = placement_.node_of.get();
-  if (head.on_arrival == Arrivals::kept || (head.on_arrival == Arrivals::of_node && nodes == nullptr)) return schedule;
+  if (head.on_arrival == CombineOnArrival::kept || (head.on_arrival == CombineOnArrival::of_node && nodes == nullptr))
+    return schedule;
   return combined_on_arrival(schedule, [&](Rank peer) {
-    return head.on_arrival == Arrivals::all ||
+    return head.on_arrival == CombineOnArrival::all ||
            (*nodes)[static_cast<std::size_t>(peer)] == (*nodes)[static_cast<std::size_t>(rank)];
   });
 }

@@ -14,7 +14,7 @@
 namespace circoll::prepare {
 
 /// Messages that an executor combines as they arrive (combined_on_arrival), where the operator lets it.
-enum class Arrivals : std::uint8_t {
+enum class CombineOnArrival : std::uint8_t {
   kept,     ///< none
   of_node,  ///< those of ranks on this rank's node
   all,
@@ -36,7 +36,7 @@ struct SignatureHead {
   int root = 0;
   bool in_place = false;  ///< as the schedule sees it
   bool prologue = false;  ///< the exchange of counts that precedes gatherv, scatterv and some of alltoallv
-  Arrivals on_arrival = Arrivals::kept;
+  CombineOnArrival on_arrival = CombineOnArrival::kept;
   bool commutative = true;
   bool idempotent = false;
   bool exact = true;

@@ -132,7 +132,7 @@ Judgement judge(const Record& record, const Communicator& c, bool serial_only) {
   Comparison comparison(record, c);
   if (o.fractions) {
     const std::string text = comparison.differences(comparison.near_enough());
-    return {text.empty() ? Verdict::right : Verdict::wrong, text};
+    return {text.empty() ? Outcome::right : Outcome::wrong, text};
   }
   const bool serial = serial_only || c.oracle == MPI_COMM_NULL || is_broken_natively(o, Mode::blocking, c.size);
   std::string text;
@@ -142,8 +142,8 @@ Judgement judge(const Record& record, const Communicator& c, bool serial_only) {
     if (text.empty()) return {};
   }
   text = comparison.differences(serial_results(comparison.instance(), record.execution));
-  if (text.empty()) return {serial ? Verdict::right : Verdict::native_wrong, ""};
-  return {Verdict::wrong, text};
+  if (text.empty()) return {serial ? Outcome::right : Outcome::native_wrong, ""};
+  return {Outcome::wrong, text};
 }
 
 }  // namespace circoll::torture

@@ -20,10 +20,10 @@ struct Record {
   std::vector<std::byte> received;
 };
 
-enum class Verdict { right, wrong, native_wrong };
+enum class Outcome { right, wrong, native_wrong };
 
 struct Judgement {
-  Verdict verdict = Verdict::right;
+  Outcome verdict = Outcome::right;
   std::string text;
 };
 

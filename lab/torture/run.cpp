@@ -48,11 +48,11 @@ CaseResult run_case(const Case& c, bool serial) {
     watch_judging(record->operation->id);
     const Judgement judgement = judge(*record, comms[static_cast<std::size_t>(record->operation->comm)], serial);
     ++outcome.operations;
-    if (judgement.verdict == Verdict::wrong) {
+    if (judgement.verdict == Outcome::wrong) {
       outcome.failures.push_back(fmt::format("{}{}: {}", describe(c, *record->operation),
                                              record->execution > 0 ? fmt::format(", start {}", record->execution) : "",
                                              judgement.text));
-    } else if (judgement.verdict == Verdict::native_wrong) {
+    } else if (judgement.verdict == Outcome::native_wrong) {
       outcome.native_wrong.push_back(describe(c, *record->operation));
     }
   }

@@ -156,28 +156,28 @@ class Caller {
     bool fresh = mesh_.ends() != 0 && concerned();
     while (true) {
       const auto epoch = static_cast<std::size_t>(failed_.count());
-      Stage stage = Stage::data;
+      CallPart stage = CallPart::data;
       if (!fresh && (refused || meet(board_.data[epoch][c]))) {
         if (is_kept(call) && !decided) {
           keep(without());
           return end(call, End::whole);
         }
-        stage = Stage::committing;
+        stage = CallPart::committing;
         if (meet(board_.committing[epoch][c])) return end(call, refused ? End::refused : End::whole);
       }
       fresh = false;
       Statement own{
           .communicator = 1, .rank = rank_, .call = peer_monitor_->made() + 1, .stage = stage, .kept = is_kept(call)};
-      const Verdict verdict = peer_monitor_->agree(
+      const NextStep verdict = peer_monitor_->agree(
           own, [](Statement&) {}, [this] { die_if_due(); });
-      if (const auto result = peer_monitor_->result_for(own); result && verdict == Verdict::committed) {
+      if (const auto result = peer_monitor_->result_for(own); result && verdict == NextStep::committed) {
         std::uint64_t value = 0;
         std::memcpy(&value, result->data(), sizeof value);
         keep(value);
         return end(call, End::whole, value);
       }
-      if (verdict == Verdict::committed)
-        return end(call, stage != Stage::committing ? End::wrong : refused ? End::refused : End::whole);
+      if (verdict == NextStep::committed)
+        return end(call, stage != CallPart::committing ? End::wrong : refused ? End::refused : End::whole);
       failed_ = own.failed;
       decided = true;
       refused = is_refused(plan_, call);
@@ -273,8 +273,8 @@ TEST(PeerMonitor, TagsThatOthersMayHaveUsedAreNotOfferedAgain) {
     std::int32_t next_tag = 1;
     const auto offer = [&](Statement& statement) { statement.tags = {next_tag++, 0}; };
     const auto agree = [&](const std::function<void()>& meanwhile) {
-      Statement own{.communicator = 1, .rank = rank, .call = 1, .stage = Stage::data};
-      return peer_monitor.agree(own, offer, meanwhile) == Verdict::decide;
+      Statement own{.communicator = 1, .rank = rank, .call = 1, .stage = CallPart::data};
+      return peer_monitor.agree(own, offer, meanwhile) == NextStep::decide;
     };
     const auto die_once_decided = [&] {
       if (rank == 2 && comes([&] { return shown->decided.load(); })) (void)kill(getpid(), SIGKILL);

@@ -26,7 +26,7 @@ Statement random_statement(std::mt19937_64& random) {
   Statement s{.communicator = random(),
               .rank = static_cast<int>(random() % RankSet::most),
               .call = random(),
-              .stage = static_cast<Stage>(random() % 3),
+              .stage = static_cast<CallPart>(random() % 3),
               .spoiled = random() % 2 == 0,
               .overwritten = random() % 2 == 0,
               .in_place = random() % 2 == 0,
@@ -89,67 +89,67 @@ class Verdicts : public testing::Test {
  protected:
   static constexpr int size = 4;
   Verdicts() : others_(size) {
-    for (int r = 0; r < size; ++r) state(r, {.rank = r, .call = 7, .stage = Stage::data, .failed = set_of({3})});
+    for (int r = 0; r < size; ++r) state(r, {.rank = r, .call = 7, .stage = CallPart::data, .failed = set_of({3})});
   }
   void state(int rank, const Statement& statement) { others_[static_cast<std::size_t>(rank)] = statement; }
   Statement& at(int rank) { return *others_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] Verdict of(int rank, const RankSet& gone = {}) { return judge(at(rank), others_, gone); }
+  [[nodiscard]] NextStep of(int rank, const RankSet& gone = {}) { return judge(at(rank), others_, gone); }
   std::vector<std::optional<Statement>> others_;
 };
 
 TEST_F(Verdicts, AreTheSameOfAllOnceAllHaveStated) {
   for (int stages = 0; stages < 8; ++stages) {
-    for (int r = 0; r < 3; ++r) at(r).stage = (stages >> r) % 2 != 0 ? Stage::committing : Stage::data;
-    for (int r = 0; r < 3; ++r) EXPECT_EQ(of(r), stages == 7 ? Verdict::committed : Verdict::decide) << stages;
+    for (int r = 0; r < 3; ++r) at(r).stage = (stages >> r) % 2 != 0 ? CallPart::committing : CallPart::data;
+    for (int r = 0; r < 3; ++r) EXPECT_EQ(of(r), stages == 7 ? NextStep::committed : NextStep::decide) << stages;
   }
 }
 
 TEST_F(Verdicts, WaitForAllWhoLive) {
   others_[1].reset();
-  EXPECT_EQ(of(0), Verdict::wait);
-  EXPECT_EQ(of(2), Verdict::wait);
+  EXPECT_EQ(of(0), NextStep::wait);
+  EXPECT_EQ(of(2), NextStep::wait);
 }
 
 TEST_F(Verdicts, WaitForRanksThatComeLate) {
-  at(1) = {.rank = 1, .call = 7, .stage = Stage::before, .failed = set_of({3})};
-  EXPECT_EQ(of(0), Verdict::wait);
+  at(1) = {.rank = 1, .call = 7, .stage = CallPart::before, .failed = set_of({3})};
+  EXPECT_EQ(of(0), NextStep::wait);
   at(1).call = 6;
-  at(1).stage = Stage::committing;
-  EXPECT_EQ(of(0), Verdict::wait);
+  at(1).stage = CallPart::committing;
+  EXPECT_EQ(of(0), NextStep::wait);
 }
 
 TEST_F(Verdicts, WaitUntilAllKnowTheSameFailures) {
   at(1).failed = set_of({2, 3});
-  EXPECT_EQ(of(0), Verdict::wait);
-  EXPECT_EQ(of(1), Verdict::wait);
+  EXPECT_EQ(of(0), NextStep::wait);
+  EXPECT_EQ(of(1), NextStep::wait);
   at(0).failed = set_of({2, 3});
-  EXPECT_EQ(of(0), Verdict::decide);
-  EXPECT_EQ(of(1), Verdict::decide);
+  EXPECT_EQ(of(0), NextStep::decide);
+  EXPECT_EQ(of(1), NextStep::decide);
 }
 
 TEST_F(Verdicts, TakeACallForMadeThatSomebodyHasLeft) {
   at(1).call = 8;
-  at(0).stage = Stage::committing;
-  EXPECT_EQ(of(0), Verdict::committed);
+  at(0).stage = CallPart::committing;
+  EXPECT_EQ(of(0), NextStep::committed);
   // The same holds if a failed rank's last statement says so, or if a rank has left for good.
   at(1).call = 7;
   at(3).call = 8;
-  EXPECT_EQ(of(0), Verdict::committed);
+  EXPECT_EQ(of(0), NextStep::committed);
   at(3).call = 7;
-  EXPECT_EQ(of(0), Verdict::decide);
-  EXPECT_EQ(of(0, set_of({1})), Verdict::committed);
+  EXPECT_EQ(of(0), NextStep::decide);
+  EXPECT_EQ(of(0, set_of({1})), NextStep::committed);
 }
 
 // The result may be lost with the dead rank.
 TEST_F(Verdicts, TakeNoKeptCallForMadeThatADeadRankHasLeft) {
   for (int r = 0; r < 3; ++r) at(r).kept = true;
   at(3).call = 8;
-  EXPECT_EQ(of(0), Verdict::decide);
+  EXPECT_EQ(of(0), NextStep::decide);
   at(1).call = 8;
-  EXPECT_EQ(of(0), Verdict::committed) << "a living one has it";
+  EXPECT_EQ(of(0), NextStep::committed) << "a living one has it";
   at(1).call = 7;
-  at(0).stage = Stage::committing;
-  EXPECT_EQ(of(0), Verdict::committed) << "after a closing barrier it needs none";
+  at(0).stage = CallPart::committing;
+  EXPECT_EQ(of(0), NextStep::committed) << "after a closing barrier it needs none";
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ void decide_all(const TuningFile& file) {
   for (std::size_t c = 0; c < collective_count; ++c) {
     for (const Rank nodes : {1, 3, 8}) {
       const Call call{.collective = static_cast<Collective>(c), .ranks = 8, .nodes = nodes, .bytes = 4096};
-      const Verdict verdict = file.decide(call);
+      const ForeignDecision verdict = file.decide(call);
       if (verdict.algorithm.empty() && verdict.notes.empty()) std::abort();
       if (file.rejected() && !verdict.algorithm.empty()) std::abort();
     }

@@ -30,7 +30,7 @@ inline std::string all_warnings(const TuningFile& file) {
   for (const Warning& one : file.warnings()) text += std::to_string(one.line) + ": " + one.text + "\n";
   return text;
 }
-inline bool noted(const Verdict& verdict, std::string_view what) {
+inline bool noted(const ForeignDecision& verdict, std::string_view what) {
   return std::any_of(verdict.notes.begin(), verdict.notes.end(),
                      [&](const std::string& note) { return note.find(what) != std::string::npos; });
 }

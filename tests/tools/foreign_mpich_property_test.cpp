@@ -116,7 +116,7 @@ TEST(ForeignMpichProperty, RulesComeBackAndEveryCallHasAnAlgorithm) {
     for (int i = 0; i < 200; ++i) {
       const Call call = random_call(random);
       if (call.ranks == 1) continue;  // whose one node the tree does not know as such
-      const Verdict verdict = file->decide(call);
+      const ForeignDecision verdict = file->decide(call);
       ASSERT_FALSE(verdict.algorithm.empty()) << (verdict.notes.empty() ? "" : verdict.notes.front());
       const Rule* const rule = first_rule(rules, call);
       std::string wanted = before->decide(call).algorithm;

@@ -43,7 +43,7 @@ std::string warnings_of(const TuningFile& file) {
 
 /// The decision of a file about a call: the algorithm, or how the program ends.
 std::string decided(std::string_view text, const Call& call, Version version = Version::v4_0) {
-  const Verdict verdict = read(text, "f.json", reader_of(version))->decide(call);
+  const ForeignDecision verdict = read(text, "f.json", reader_of(version))->decide(call);
   if (!verdict.algorithm.empty()) return verdict.algorithm;
   return verdict.notes.empty() ? "" : verdict.notes.front();
 }
@@ -255,7 +255,7 @@ TEST(ForeignMpich, UncheckedLeavesAreNamed) {
   EXPECT_NE(warnings.find("less than an element for each rank"), std::string::npos);
   Call call = allreduce(8, 32);
   call.predefined_op = false;
-  const Verdict verdict = file->decide(call);
+  const ForeignDecision verdict = file->decide(call);
   EXPECT_EQ(verdict.algorithm, "reduce_scatter_allgather");
   EXPECT_EQ(std::count_if(verdict.notes.begin(), verdict.notes.end(),
                           [](const std::string& note) { return note.find("wrong here") != std::string::npos; }),

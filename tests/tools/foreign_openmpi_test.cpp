@@ -99,7 +99,7 @@ TEST(OpenMpiClassic, BytesDifferByCollective) {
   EXPECT_EQ(at("openmpi-4.1", 6, C::barrier, 0), "linear");
   for (const auto& [number, collective] : {std::pair{14, C::scan}, {8, C::exscan}, {9, C::gather}, {15, C::scatter}}) {
     const auto file = read_for("openmpi-4.1", rules(number));
-    const Verdict verdict = file->decide(call_of(collective, 4, 1 << 20));
+    const ForeignDecision verdict = file->decide(call_of(collective, 4, 1 << 20));
     EXPECT_NE(verdict.rule.find("from 0 bytes"), std::string::npos) << verdict.rule;  // 8 bytes times 4 ranks
     EXPECT_TRUE(noted(verdict, "whatever the count"));
     EXPECT_TRUE(warns(*file, "one rule from 0 on is safe", 4)) << all_warnings(*file);
@@ -253,7 +253,7 @@ TEST(OpenMpiJson, TheFirstMatchWins) {
       {"msg_size_min": 70000, "alg": 2}]}])"));
   EXPECT_EQ(algorithm(file, C::allreduce, 15, 1 << 20), "recursive_doubling");
   EXPECT_EQ(algorithm(file, C::allreduce, 16, 65535), "recursive_doubling");
-  const Verdict verdict = file->decide(call_of(C::allreduce, 16, 65536));
+  const ForeignDecision verdict = file->decide(call_of(C::allreduce, 16, 65536));
   EXPECT_EQ(verdict.algorithm, "segmented_ring");
   EXPECT_EQ(verdict.parameters, "segment size 65536");
   EXPECT_NE(verdict.rule.find("file:5: from 16 on ranks, from 65536 on bytes"), std::string::npos) << verdict.rule;

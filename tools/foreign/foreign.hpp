@@ -118,7 +118,7 @@ struct Call {
 };
 
 /// The decision of a library about a call, by its file.
-struct Verdict {
+struct ForeignDecision {
   std::string algorithm{};           ///< the library's own name; empty: no rule holds, the library decides by itself
   std::string parameters{};          ///< "segment size 65536"; empty if there are none
   std::string rule{};                ///< "rules.txt:7: p >= 16, from 65536 bytes"; empty if none holds
@@ -141,7 +141,7 @@ class TuningFile {
   virtual ~TuningFile() = default;
 
   /// Never throws, whatever the call.
-  [[nodiscard]] virtual Verdict decide(const Call& call) const = 0;
+  [[nodiscard]] virtual ForeignDecision decide(const Call& call) const = 0;
   /// In the order of lines.
   [[nodiscard]] const std::vector<Warning>& warnings() const { return warnings_; }
   /// True if the library rejects the file as a whole, silently or not; the warnings say why.

@@ -44,8 +44,8 @@ class SelectionFile final : public TuningFile {
     sort_warnings();
   }
 
-  [[nodiscard]] Verdict decide(const Call& call) const override {
-    Verdict verdict;
+  [[nodiscard]] ForeignDecision decide(const Call& call) const override {
+    ForeignDecision verdict;
     if (rejected()) {
       verdict.notes.push_back("MPI_Init ends the program: " + selection_.refusal);
       return verdict;

@@ -10,71 +10,73 @@
 namespace circoll::foreign::openmpi {
 namespace {
 
-constexpr Known allreduce[] = {{.name = "basic_linear"},
-                               {.name = "nonoverlapping"},
-                               {.name = "recursive_doubling"},
-                               {.name = "ring", .commutative_only = true},
-                               {.name = "segmented_ring", .commutative_only = true, .segments = true},
-                               {.name = "rabenseifner"},
-                               {.name = "allgather_reduce", .since = Version::v60}};
-constexpr Known reduce[] = {{.name = "linear"},
-                            {.name = "chain", .commutative_only = true, .segments = true, .fanout = true},
-                            {.name = "pipeline", .commutative_only = true, .segments = true},
-                            {.name = "binary", .commutative_only = true, .segments = true},
-                            {.name = "binomial", .commutative_only = true, .segments = true},
-                            {.name = "in-order_binary", .segments = true},
-                            {.name = "rabenseifner"},
-                            {.name = "knomial", .since = Version::v60, .commutative_only = true, .segments = true}};
-constexpr Known reduce_scatter_block[] = {
+constexpr KnownAlgorithm allreduce[] = {{.name = "basic_linear"},
+                                        {.name = "nonoverlapping"},
+                                        {.name = "recursive_doubling"},
+                                        {.name = "ring", .commutative_only = true},
+                                        {.name = "segmented_ring", .commutative_only = true, .segments = true},
+                                        {.name = "rabenseifner"},
+                                        {.name = "allgather_reduce", .since = Version::v60}};
+constexpr KnownAlgorithm reduce[] = {
+    {.name = "linear"},
+    {.name = "chain", .commutative_only = true, .segments = true, .fanout = true},
+    {.name = "pipeline", .commutative_only = true, .segments = true},
+    {.name = "binary", .commutative_only = true, .segments = true},
+    {.name = "binomial", .commutative_only = true, .segments = true},
+    {.name = "in-order_binary", .segments = true},
+    {.name = "rabenseifner"},
+    {.name = "knomial", .since = Version::v60, .commutative_only = true, .segments = true}};
+constexpr KnownAlgorithm reduce_scatter_block[] = {
     {.name = "basic_linear"}, {.name = "recursive_doubling"}, {.name = "recursive_halving"}, {.name = "butterfly"}};
-constexpr Known reduce_scatter[] = {{.name = "non-overlapping"},
-                                    {.name = "recursive_halving", .commutative_only = true},
-                                    {.name = "ring", .commutative_only = true},
-                                    {.name = "butterfly"}};
-constexpr Known allgather[] = {{.name = "linear"},
-                               {.name = "bruck", .newer = "bruck-k-fanout"},
-                               {.name = "recursive_doubling"},
-                               {.name = "ring"},
-                               {.name = "neighbor"},
-                               {.name = "two_proc", .two_ranks_only = true},
-                               {.name = "sparbit", .since = Version::v50},
-                               {.name = "direct-messaging", .since = Version::v60}};
-constexpr Known allgatherv[] = {{.name = "default"},
-                                {.name = "bruck"},
-                                {.name = "ring"},
-                                {.name = "neighbor"},
-                                {.name = "two_proc", .two_ranks_only = true},
-                                {.name = "sparbit", .since = Version::v50}};
-constexpr Known gather[] = {{.name = "basic_linear"}, {.name = "binomial"}, {.name = "linear_sync", .segments = true}};
-constexpr Known scatter[] = {{.name = "basic_linear"}, {.name = "binomial"}, {.name = "linear_nb"}};
-constexpr Known bcast[] = {{.name = "basic_linear"},
-                           {.name = "chain", .segments = true, .fanout = true},
-                           {.name = "pipeline", .segments = true},
-                           {.name = "split_binary_tree", .segments = true},
-                           {.name = "binary_tree", .segments = true},
-                           {.name = "binomial", .segments = true},
-                           {.name = "knomial", .segments = true},
-                           {.name = "scatter_allgather"},
-                           {.name = "scatter_allgather_ring"}};
-constexpr Known barrier[] = {{.name = "linear"},
-                             {.name = "double_ring"},
-                             {.name = "recursive_doubling"},
-                             {.name = "bruck"},
-                             {.name = "two_proc", .two_ranks_only = true},
-                             {.name = "tree"}};
-constexpr Known alltoall[] = {{.name = "linear"},
-                              {.name = "pairwise"},
-                              {.name = "modified_bruck"},
-                              {.name = "linear_sync"},
-                              {.name = "two_proc", .two_ranks_only = true}};
-constexpr Known alltoallv[] = {{.name = "basic_linear"}, {.name = "pairwise"}};
-constexpr Known prefixes[] = {{.name = "linear"}, {.name = "recursive_doubling"}};
+constexpr KnownAlgorithm reduce_scatter[] = {{.name = "non-overlapping"},
+                                             {.name = "recursive_halving", .commutative_only = true},
+                                             {.name = "ring", .commutative_only = true},
+                                             {.name = "butterfly"}};
+constexpr KnownAlgorithm allgather[] = {{.name = "linear"},
+                                        {.name = "bruck", .newer = "bruck-k-fanout"},
+                                        {.name = "recursive_doubling"},
+                                        {.name = "ring"},
+                                        {.name = "neighbor"},
+                                        {.name = "two_proc", .two_ranks_only = true},
+                                        {.name = "sparbit", .since = Version::v50},
+                                        {.name = "direct-messaging", .since = Version::v60}};
+constexpr KnownAlgorithm allgatherv[] = {{.name = "default"},
+                                         {.name = "bruck"},
+                                         {.name = "ring"},
+                                         {.name = "neighbor"},
+                                         {.name = "two_proc", .two_ranks_only = true},
+                                         {.name = "sparbit", .since = Version::v50}};
+constexpr KnownAlgorithm gather[] = {
+    {.name = "basic_linear"}, {.name = "binomial"}, {.name = "linear_sync", .segments = true}};
+constexpr KnownAlgorithm scatter[] = {{.name = "basic_linear"}, {.name = "binomial"}, {.name = "linear_nb"}};
+constexpr KnownAlgorithm bcast[] = {{.name = "basic_linear"},
+                                    {.name = "chain", .segments = true, .fanout = true},
+                                    {.name = "pipeline", .segments = true},
+                                    {.name = "split_binary_tree", .segments = true},
+                                    {.name = "binary_tree", .segments = true},
+                                    {.name = "binomial", .segments = true},
+                                    {.name = "knomial", .segments = true},
+                                    {.name = "scatter_allgather"},
+                                    {.name = "scatter_allgather_ring"}};
+constexpr KnownAlgorithm barrier[] = {{.name = "linear"},
+                                      {.name = "double_ring"},
+                                      {.name = "recursive_doubling"},
+                                      {.name = "bruck"},
+                                      {.name = "two_proc", .two_ranks_only = true},
+                                      {.name = "tree"}};
+constexpr KnownAlgorithm alltoall[] = {{.name = "linear"},
+                                       {.name = "pairwise"},
+                                       {.name = "modified_bruck"},
+                                       {.name = "linear_sync"},
+                                       {.name = "two_proc", .two_ranks_only = true}};
+constexpr KnownAlgorithm alltoallv[] = {{.name = "basic_linear"}, {.name = "pairwise"}};
+constexpr KnownAlgorithm prefixes[] = {{.name = "linear"}, {.name = "recursive_doubling"}};
 
 /// A collective of coll/tuned: its number in classic files, and its algorithms.
 struct Tuned {
   Collective collective;
   int id;
-  std::span<const Known> algorithms;
+  std::span<const KnownAlgorithm> algorithms;
 };
 constexpr std::array tuned{Tuned{Collective::allgather, 0, allgather},
                            Tuned{Collective::allgatherv, 1, allgatherv},
@@ -108,7 +110,7 @@ std::string han_note(const Call& call, Version version) {
 }
 
 /// Sentences about the fate of a call that a rule gives to an algorithm: substitutes, errors, differing ranks.
-std::vector<std::string> notes_of(const Call& call, const Known& algorithm, Version version) {
+std::vector<std::string> notes_of(const Call& call, const KnownAlgorithm& algorithm, Version version) {
   std::vector<std::string> notes;
   const Collective collective = call.collective;
   const Count count = call.element_bytes > 0 ? call.bytes / call.element_bytes : call.bytes;
@@ -158,15 +160,15 @@ Version version_of(const Reader& reader) {
   return reader.id == "openmpi-5.0" ? Version::v50 : Version::v60;
 }
 
-std::span<const Known> algorithms_in(Collective collective) {
+std::span<const KnownAlgorithm> algorithms_in(Collective collective) {
   const Tuned* const found = tuned_of(collective);
-  return found == nullptr ? std::span<const Known>{} : found->algorithms;
+  return found == nullptr ? std::span<const KnownAlgorithm>{} : found->algorithms;
 }
 
-const Known* algorithm_of(Collective collective, std::int64_t number, Version version) {
+const KnownAlgorithm* algorithm_of(Collective collective, std::int64_t number, Version version) {
   const auto known = algorithms_in(collective);
   if (number < 1 || number > static_cast<std::int64_t>(known.size())) return nullptr;
-  const Known& algorithm = known[static_cast<std::size_t>(number - 1)];
+  const KnownAlgorithm& algorithm = known[static_cast<std::size_t>(number - 1)];
   return algorithm.since <= version ? &algorithm : nullptr;
 }
 
@@ -224,7 +226,7 @@ std::vector<Warning> warnings_of(Collective collective, std::int64_t number, std
   std::vector<Warning> warnings;
   if (number == 0) return warnings;
   const std::string of = " of " + std::string(to_string(collective));
-  const Known* const known = algorithm_of(collective, number, version);
+  const KnownAlgorithm* const known = algorithm_of(collective, number, version);
   if (known == nullptr) {
     warnings.push_back({.line = line,
                         .text = "there is no algorithm " + std::to_string(number) + of +
@@ -246,20 +248,20 @@ std::vector<Warning> warnings_of(Collective collective, std::int64_t number, std
   return warnings;
 }
 
-std::string parameters_of(const Known& algorithm, std::int64_t segment_bytes, std::int64_t fanout) {
+std::string parameters_of(const KnownAlgorithm& algorithm, std::int64_t segment_bytes, std::int64_t fanout) {
   std::string text;
   if (algorithm.segments && segment_bytes > 0) text = "segment size " + std::to_string(segment_bytes);
   if (algorithm.fanout && fanout > 0) text += (text.empty() ? "fan-out " : ", fan-out ") + std::to_string(fanout);
   return text;
 }
 
-Verdict verdict_of(const Call& call, std::int64_t number, Version version, std::string rule) {
-  Verdict verdict{.rule = std::move(rule)};
+ForeignDecision verdict_of(const Call& call, std::int64_t number, Version version, std::string rule) {
+  ForeignDecision verdict{.rule = std::move(rule)};
   if (number == 0) {
     verdict.notes.emplace_back("algorithm 0: the library's fixed rules decide");
     return verdict;
   }
-  const Known* const known = algorithm_of(call.collective, number, version);
+  const KnownAlgorithm* const known = algorithm_of(call.collective, number, version);
   if (known == nullptr) {
     verdict.notes.push_back("the call fails with MPI_ERR_ARG: there is no algorithm " + std::to_string(number));
     return verdict;
@@ -275,7 +277,7 @@ namespace circoll::foreign {
 
 std::vector<std::string_view> openmpi_names(Collective collective, const Reader& reader) {
   std::vector<std::string_view> all;
-  for (const openmpi::Known& known : openmpi::algorithms_in(collective)) {
+  for (const openmpi::KnownAlgorithm& known : openmpi::algorithms_in(collective)) {
     if (known.since <= openmpi::version_of(reader)) all.push_back(known.name);
   }
   return all;

@@ -17,7 +17,7 @@ enum class Version { v41, v50, v60 };
 [[nodiscard]] Version version_of(const Reader& reader);
 
 /// An algorithm; its number is its place in the list of its collective, from 1 on.
-struct Known {
+struct KnownAlgorithm {
   std::string_view name;     ///< until 5.0, and what rules call it
   std::string_view newer{};  ///< its name from 6.0 on, if that is another
   Version since = Version::v41;
@@ -29,9 +29,9 @@ struct Known {
 };
 
 /// Those of a collective in all versions. Empty for those that coll/tuned leaves to others (gatherv, scatterv).
-[[nodiscard]] std::span<const Known> algorithms_in(Collective collective);
+[[nodiscard]] std::span<const KnownAlgorithm> algorithms_in(Collective collective);
 /// The algorithm of a number in a version, or nullptr.
-[[nodiscard]] const Known* algorithm_of(Collective collective, std::int64_t number, Version version);
+[[nodiscard]] const KnownAlgorithm* algorithm_of(Collective collective, std::int64_t number, Version version);
 /// The number of a name; 0 if this version has none of this name. Names of both kinds are known.
 [[nodiscard]] int number_of(Collective collective, std::string_view name, Version version);
 
@@ -55,9 +55,10 @@ inline constexpr std::int64_t collectives_in_files = 22;  ///< COLLCOUNT: ids ar
 [[nodiscard]] std::vector<Warning> warnings_of(Collective collective, std::int64_t number, std::int64_t segment_bytes,
                                                const Range& ranks, Version version, std::size_t line);
 /// "segment size 65536, fan-out 4" of what a rule gives and the algorithm honours.
-[[nodiscard]] std::string parameters_of(const Known& algorithm, std::int64_t segment_bytes, std::int64_t fanout);
+[[nodiscard]] std::string parameters_of(const KnownAlgorithm& algorithm, std::int64_t segment_bytes,
+                                        std::int64_t fanout);
 /// The verdict about a call that a rule gives to the algorithm of this number.
-[[nodiscard]] Verdict verdict_of(const Call& call, std::int64_t number, Version version, std::string rule);
+[[nodiscard]] ForeignDecision verdict_of(const Call& call, std::int64_t number, Version version, std::string rule);
 
 /// Options of mpirun that all files of a version need beside their name: HAN's priority, the radix of rules.
 [[nodiscard]] std::string more_options(std::span<const Rule> said, Version version);

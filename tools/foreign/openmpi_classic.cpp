@@ -29,7 +29,7 @@ class ClassicTuning final : public TuningFile {
     sort_warnings();
   }
 
-  [[nodiscard]] Verdict decide(const Call& call) const override {
+  [[nodiscard]] ForeignDecision decide(const Call& call) const override {
     const auto found = blocks_.find(call.collective);
     if (rejected_ || found == blocks_.end() || call.ranks < 2) return {};
     const auto entry_index = entry_of(found->second, call.ranks, version_);
@@ -38,11 +38,11 @@ class ClassicTuning final : public TuningFile {
     const auto rule_index = rule_of(entry, looked_up_bytes(call, version_), version_);
     if (rule_index < 0) return {};
     const ClassicRule& rule = entry.rules[static_cast<std::size_t>(rule_index)];
-    Verdict verdict =
+    ForeignDecision verdict =
         verdict_of(call, rule.algorithm, version_,
                    source_ + ":" + std::to_string(rule.line) + ": communicator size " + std::to_string(entry.label) +
                        ", from " + std::to_string(rule.from_bytes) + " bytes");
-    if (const Known* known = algorithm_of(call.collective, rule.algorithm, version_)) {
+    if (const KnownAlgorithm* known = algorithm_of(call.collective, rule.algorithm, version_)) {
       verdict.parameters = parameters_of(*known, rule.segment_bytes, rule.fanout);
     }
     return verdict;

@@ -39,7 +39,7 @@ class Narrowing {
     const bool widened = reducing && rule.operators == Operators::commutative;
     rule.operators = Operators::any;
     if (rule.algorithm.empty()) return leave(rule);
-    const Known* const known = known_of(rule);
+    const KnownAlgorithm* const known = known_of(rule);
     if (known == nullptr) return refuse(rule, "the library has no algorithm " + rule.algorithm);
     if (known->commutative_only && reducing && options_.operators == Operators::any) {
       return refuse(rule, known_name(rule) + " is wrong for operators that do not commute, and the format knows none");
@@ -59,7 +59,7 @@ class Narrowing {
   std::vector<Rule> take() { return std::move(said_); }
 
  private:
-  const Known* known_of(const Rule& rule) const {
+  const KnownAlgorithm* known_of(const Rule& rule) const {
     return algorithm_of(rule.collective, number_of(rule.collective, rule.algorithm, version_), version_);
   }
   static std::string known_name(const Rule& rule) { return rule.algorithm; }
@@ -84,7 +84,7 @@ class Narrowing {
     return (rule.nodes == one && rule.ranks_per_node.is_any()) || (rule.nodes.is_any() && rule.ranks_per_node == one);
   }
 
-  bool parameters_can_be_said(Rule& rule, const Known& known) {
+  bool parameters_can_be_said(Rule& rule, const KnownAlgorithm& known) {
     if (rule.segment_bytes > 0 && !known.segments) {
       lose(rule, rule.algorithm + " is not cut into segments there");
       rule.segment_bytes = 0;

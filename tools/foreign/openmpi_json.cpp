@@ -79,7 +79,7 @@ class JsonTuning final : public TuningFile {
     warn(0, std::move(why));
   }
 
-  [[nodiscard]] Verdict decide(const Call& call) const override {
+  [[nodiscard]] ForeignDecision decide(const Call& call) const override {
     const auto found = lists_.find(call.collective);
     if (rejected_ || found == lists_.end() || call.ranks < 2) return {};
     const auto& list = found->second;
@@ -88,10 +88,10 @@ class JsonTuning final : public TuningFile {
     const auto bytes = static_cast<std::uint64_t>(looked_up_bytes(call, version));
     const auto rule = std::ranges::find_if(ranks->rules, [&](const SizeRule& one) { return one.holds(bytes); });
     if (rule == ranks->rules.end()) return {};
-    Verdict verdict =
+    ForeignDecision verdict =
         verdict_of(call, rule->algorithm, version,
                    source_ + ":" + std::to_string(rule->line) + ": " + text_of(*ranks) + ", " + text_of(*rule));
-    if (const Known* known = algorithm_of(call.collective, rule->algorithm, version)) {
+    if (const KnownAlgorithm* known = algorithm_of(call.collective, rule->algorithm, version)) {
       verdict.parameters = parameters_of(*known, rule->segment_bytes, rule->fanout);
     }
     return verdict;
@@ -217,7 +217,7 @@ class JsonTuning final : public TuningFile {
     } else {
       const std::string& name = *json->string();
       const auto found = std::ranges::find_if(
-          known, [&](const Known& one) { return (one.newer.empty() ? one.name : one.newer) == name; });
+          known, [&](const KnownAlgorithm& one) { return (one.newer.empty() ? one.name : one.newer) == name; });
       rule.disabled = found == known.end() && name != "ignore";
       if (found != known.end()) rule.algorithm = found - known.begin() + 1;
     }
@@ -225,7 +225,7 @@ class JsonTuning final : public TuningFile {
     const std::string name = json->string() != nullptr ? *json->string() : std::to_string(rule.algorithm);
     std::string text =
         "the rule is disabled in silence: " + std::string(to_string(collective)) + " has no algorithm '" + name + "'";
-    for (const Known& one : known) {
+    for (const KnownAlgorithm& one : known) {
       if (one.name == name && !one.newer.empty()) text += ", which is '" + std::string(one.newer) + "' from 6.0 on";
     }
     warn(json->line, std::move(text));

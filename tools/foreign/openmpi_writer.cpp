@@ -37,7 +37,7 @@ std::vector<Rank> labels_of(const std::vector<RankCell>& cells, Version version)
 
 std::string rule_line(Collective collective, const SizeCell& cell, Version version) {
   const int number = cell.rule == nullptr ? 0 : number_of(collective, cell.rule->algorithm, version);
-  const Known* const known = algorithm_of(collective, number, version);
+  const KnownAlgorithm* const known = algorithm_of(collective, number, version);
   const std::int64_t fanout = known != nullptr && known->fanout ? cell.rule->radix : 0;
   const std::int64_t segment = cell.rule == nullptr ? 0 : cell.rule->segment_bytes;
   std::string text = std::to_string(cell.bytes.from) + " " + std::to_string(number) + " " + std::to_string(fanout) +
@@ -62,7 +62,7 @@ std::string sizes_text(Collective collective, const std::vector<SizeCell>& sizes
   for (const SizeCell& cell : sizes) {
     if (cell.rule == nullptr) continue;
     const int number = number_of(collective, cell.rule->algorithm, Version::v60);
-    const Known* const known = algorithm_of(collective, number, Version::v60);
+    const KnownAlgorithm* const known = algorithm_of(collective, number, Version::v60);
     text += text.empty() ? "\n        {" : ",\n        {";
     if (cell.bytes.from > 0) text += "\"msg_size_min\": " + std::to_string(cell.bytes.from) + ", ";
     if (cell.bytes.to != unbounded) {

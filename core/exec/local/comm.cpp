@@ -78,7 +78,7 @@ prepare::Signature Comm::Impl::signature_of(const Call& call, const prepare::Int
       s.head.exact = is_order_free(op, call.type);
       s.head.commutative = is_commutative(op);
       s.head.idempotent = is_idempotent(op);
-      s.head.on_arrival = prepare::Arrivals::all;
+      s.head.on_arrival = prepare::CombineOnArrival::all;
     }
   }
   if (s.head.prologue || call.collective == Collective::barrier) return s;

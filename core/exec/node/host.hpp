@@ -17,8 +17,8 @@ namespace circoll::node {
 
 /// A peer of the node. Several communicators share one connection to it. A thread holds the lock while it uses the
 /// connection.
-struct Peer {
-  Peer(const Address& where, bool threads) : address(where), lock(threads) {}
+struct ConnectedPeer {
+  ConnectedPeer(const Address& where, bool threads) : address(where), lock(threads) {}
 
   Address address;
   OptionalLock lock;
@@ -48,11 +48,11 @@ class Host {
   /// The address for peers, which says why if there is no segment.
   [[nodiscard]] const Address& address() const { return segment_.address(); }
   /// The peer of an address, whose connection says whether there is one. It lives as long as the host.
-  [[nodiscard]] Peer& connect(const Address& peer) {
+  [[nodiscard]] ConnectedPeer& connect(const Address& peer) {
     const auto known =
         std::find_if(peers_.begin(), peers_.end(), [&](const auto& one) { return one->address.nonce == peer.nonce; });
     if (known != peers_.end()) return **known;
-    auto made = std::make_unique<Peer>(peer, settings_.threads);
+    auto made = std::make_unique<ConnectedPeer>(peer, settings_.threads);
     made->connection = std::make_unique<Connection>(segment_, board_, store_, peer, settings_.ways);
     peers_.push_back(std::move(made));
     return *peers_.back();
@@ -63,7 +63,7 @@ class Host {
   Segment segment_;
   Board board_;
   Store store_;
-  std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<std::unique_ptr<ConnectedPeer>> peers_;
 };
 
 }  // namespace circoll::node

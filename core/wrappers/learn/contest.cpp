@@ -67,23 +67,23 @@ double Contest::ratio_of_pairs() const {
 
 bool Contest::ahead() const { return (warm() > 0 || rests()) && ratio_of_pairs() < better; }
 
-Contest::Verdict Contest::judge(bool often) {
-  Verdict verdict = kind_ == Kind::opening ? verdict_of_opening() : verdict_later();
+Contest::Outcome Contest::judge(bool often) {
+  Outcome verdict = kind_ == Kind::opening ? verdict_of_opening() : verdict_later();
   // Where processors are busy, brief calls of one algorithm are delayed more often than those of another one, by a
   // thousand times what they take. Then the sums tell more than the values in the middle.
   const bool delayed = brief() && challenger.sum_s() > incumbent.sum_s();
-  if (verdict == Verdict::wins && (delayed || (brief() && kind_ == Kind::opening && begun_ < sure_pairs)))
-    verdict = Verdict::open;
-  if (verdict != Verdict::open) return verdict;
+  if (verdict == Outcome::wins && (delayed || (brief() && kind_ == Kind::opening && begun_ < sure_pairs)))
+    verdict = Outcome::open;
+  if (verdict != Outcome::open) return verdict;
   if (begun_ >= most_pairs) {
-    return ahead() && !delayed && wins() * 10 >= warm() * 7 ? Verdict::wins : Verdict::stays;
+    return ahead() && !delayed && wins() * 10 >= warm() * 7 ? Outcome::wins : Outcome::stays;
   }
   if (begun_ < 3 && often) {
     ++stop_;
   } else {
     stop_ = begun_ < opening_pairs ? opening_pairs : begun_ < sure_pairs ? sure_pairs : most_pairs;
   }
-  return Verdict::open;
+  return Outcome::open;
 }
 
 bool Contest::apart(double ratio) const {
@@ -104,30 +104,30 @@ bool Contest::rests() const {
          most_s - least_s >= hopeless_s;
 }
 
-Contest::Verdict Contest::verdict_of_opening() const {
+Contest::Outcome Contest::verdict_of_opening() const {
   const double typical = challenger.typical_s() / incumbent.typical_s();
-  const Verdict faster = typical < 1 ? Verdict::wins : Verdict::stays;
-  if (warm() <= 0) return Verdict::open;
-  if (warm() == 1) return apart(1.2) ? faster : Verdict::open;
-  if (begun_ < opening_pairs) return apart(1.1) ? faster : Verdict::open;
+  const Outcome faster = typical < 1 ? Outcome::wins : Outcome::stays;
+  if (warm() <= 0) return Outcome::open;
+  if (warm() == 1) return apart(1.2) ? faster : Outcome::open;
+  if (begun_ < opening_pairs) return apart(1.1) ? faster : Outcome::open;
   // A delay changes the one, and a change of the machine the other.
   const double least = std::min(typical, ratio_of_pairs()), most = std::max(typical, ratio_of_pairs());
   const double enough = begun_ < sure_pairs ? 1.1 : 1.05;
-  return least >= enough || most <= 1 / enough ? faster : Verdict::open;
+  return least >= enough || most <= 1 / enough ? faster : Outcome::open;
 }
 
-Contest::Verdict Contest::verdict_later() const {
+Contest::Outcome Contest::verdict_later() const {
   const double ratio = challenger.typical_s() / incumbent.typical_s();
-  if (warm() <= 0) return ratio >= 1.3 ? Verdict::stays : Verdict::open;
-  if (warm() == 1) return ratio >= 1.15 ? Verdict::stays : Verdict::open;
+  if (warm() <= 0) return ratio >= 1.3 ? Outcome::stays : Outcome::open;
+  if (warm() == 1) return ratio >= 1.15 ? Outcome::stays : Outcome::open;
   if (begun_ < opening_pairs) {
-    if (ratio >= 1.06) return Verdict::stays;
-    return ratio < 1 && apart(1.1) ? Verdict::wins : Verdict::open;
+    if (ratio >= 1.06) return Outcome::stays;
+    return ratio < 1 && apart(1.1) ? Outcome::wins : Outcome::open;
   }
-  if (ratio_of_pairs() >= 1) return Verdict::stays;
+  if (ratio_of_pairs() >= 1) return Outcome::stays;
   return std::max(ratio, ratio_of_pairs()) <= (begun_ < sure_pairs ? 0.9 : 0.93) && wins() * 4 >= warm() * 3
-             ? Verdict::wins
-             : Verdict::open;
+             ? Outcome::wins
+             : Outcome::open;
 }
 
 }  // namespace circoll::learn

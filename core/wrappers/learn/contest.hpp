@@ -9,7 +9,7 @@ namespace circoll::learn {
 
 class Contest {
  public:
-  enum class Verdict : std::uint8_t { open, stays, wins };  ///< of the challenger: not decided, slower, faster
+  enum class Outcome : std::uint8_t { open, stays, wins };  ///< of the challenger: not decided, slower, faster
   /// The opening decides between two algorithms of which nothing is known, so that it is quick in both directions.
   /// Later a challenger is given up soon, and wins only if it is surely faster.
   enum class Kind : std::uint8_t { opening, later };
@@ -58,7 +58,7 @@ class Contest {
   /// A pair does not count, because its calls cannot be compared. Another one follows.
   void drop_pair(std::size_t pair);
   /// The verdict of the times so far. If it is open, the next stop is set, by the new price of an agreement.
-  [[nodiscard]] Verdict judge(bool often);
+  [[nodiscard]] Outcome judge(bool often);
   /// True if the challenger is ahead, decided or not.
   [[nodiscard]] bool ahead() const;
   /// True if one cold call has been so slow that its side should not serve again soon. It gets one more pair, later.
@@ -68,8 +68,8 @@ class Contest {
   [[nodiscard]] bool opened() const { return begun_ >= (brief() ? sure_pairs : opening_pairs); }
 
  private:
-  [[nodiscard]] Verdict verdict_of_opening() const;
-  [[nodiscard]] Verdict verdict_later() const;
+  [[nodiscard]] Outcome verdict_of_opening() const;
+  [[nodiscard]] Outcome verdict_later() const;
   /// True if the slower side's fastest call takes so many times as long as the other's slowest warm one.
   [[nodiscard]] bool apart(double ratio) const;
   /// The median of the challenger's time over the incumbent's. Only warm pairs count, if there are any.

@@ -139,7 +139,7 @@ double Group::window_budget_s(const Limits& limits) const {
 bool Group::affords_pair(const PairPrice& price, const Account& account) {
   const Limits& limits = account.limits();
   const double calls = std::max(static_cast<double>(limits.window_calls), limits.window_s / std::max(best_s_, 1e-9));
-  const double paid_s = window_.since(calls_ + 2 - static_cast<std::int64_t>(calls));
+  const double paid_s = paid_prices_.since(calls_ + 2 - static_cast<std::int64_t>(calls));
   const double fixed_s = price.preparation_s + price.agreement_s;
   const double budget_s = window_budget_s(limits);
   // A price that cannot be divided fits into a window where nothing else is paid.
@@ -151,7 +151,7 @@ void Group::pay(std::int64_t call, double seconds, Account& account) {
   if (seconds == 0) return;
   account.spend(seconds);
   spent_s_ += seconds;
-  window_.pay(call, seconds);
+  paid_prices_.pay(call, seconds);
 }
 
 void Group::begin_contest(std::size_t challenger, Contest::Kind kind, const Account& account) {
@@ -232,10 +232,10 @@ void Group::bill(std::size_t candidate, Contest::Side& side, Account& account) {
 void Group::judge(Account& account) {
   due_ = false;
   const bool opening = contest_.kind() == Contest::Kind::opening;
-  const Contest::Verdict verdict = contest_.judge(length(account) == Length::much);
+  const Contest::Outcome verdict = contest_.judge(length(account) == Length::much);
   const double incumbent_s = contest_.incumbent.typical_s(), challenger_s = contest_.challenger.typical_s();
   const bool ahead =
-      verdict == Contest::Verdict::wins || (verdict == Contest::Verdict::open && opening && contest_.ahead());
+      verdict == Contest::Outcome::wins || (verdict == Contest::Outcome::open && opening && contest_.ahead());
   const bool first = best_s_ == 0;
   best_ = ahead ? challenger_ : incumbent_;
   best_s_ = ahead ? challenger_s : incumbent_s;
@@ -245,7 +245,7 @@ void Group::judge(Account& account) {
   Tried& tried = tried_[challenger_];
   tried = {.median_s = challenger_s,
            .rival_s = incumbent_s,
-           .calls = tried.calls + (verdict == Contest::Verdict::open ? 0 : contest_.begun())};
+           .calls = tried.calls + (verdict == Contest::Outcome::open ? 0 : contest_.begun())};
   // Savings are counted from the first candidate on.
   if (best_ == 0) {
     gain_ = 1;
@@ -256,7 +256,7 @@ void Group::judge(Account& account) {
   }
   // The pairs after these must be paid for.
   if (searches_ == 0 && contest_.opened()) searches_ = 1;
-  if (verdict != Contest::Verdict::open) {
+  if (verdict != Contest::Outcome::open) {
     end_contest(ahead, account);
   } else if (contest_.rests()) {
     rest_until_ = calls_ + account.limits().window_calls;

@@ -145,7 +145,7 @@ class Group {
   std::vector<double> local_{};
   std::vector<Timed> timed_{};  ///< the calls that local_ is about
   std::vector<double> looks_s_{};
-  Window window_{};
+  PaidPrices paid_prices_{};
   Contest contest_{};
   Phase phase_ = Phase::quiet;
   Length length_ = Length::ordinary;

@@ -118,7 +118,7 @@ Learned LearnedCalls::learned() const {
   return learned;
 }
 
-void LearnedCalls::remember(const mpi::CallShape& shape, const Known& known) {
+void LearnedCalls::remember(const mpi::CallShape& shape, const KnownGroup& known) {
   if (entries_.empty()) entries_.resize(std::size_t{1} << place_bits_);
   while (!enter({shape, known, true}) && place_bits_ < most_bits) {
     std::vector<Entry> before(std::size_t{1} << ++place_bits_);
@@ -276,8 +276,9 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
   return group;
 }
 
-std::optional<LearnedCalls::Known> Learner::learn_about(const mpi::Call& call, const mpi::InternedChoice& unlearned,
-                                                        const mpi::CommState& state, LearnedCalls& calls) {
+std::optional<LearnedCalls::KnownGroup> Learner::learn_about(const mpi::Call& call,
+                                                             const mpi::InternedChoice& unlearned,
+                                                             const mpi::CommState& state, LearnedCalls& calls) {
   const mpi::CallerBuffers buffers(call, state.rank(), state.size());
   if (buffers.erroneous() || !buffers.unsupported().empty()) return std::nullopt;
   const CallFacts facts = prepare::facts_of(buffers.signature(unlearned), state.placement());
@@ -285,7 +286,7 @@ std::optional<LearnedCalls::Known> Learner::learn_about(const mpi::Call& call, c
   const bool irregular = is_irregular(facts.collective);
   if (irregular && (rounds(facts) || !spans_nodes(state.placement()))) return std::nullopt;
   // To know that no bit changes takes too long for many ranks.
-  if (rounds(facts) && facts.p > most_ranks_of_bits) return LearnedCalls::Known{};
+  if (rounds(facts) && facts.p > most_ranks_of_bits) return LearnedCalls::KnownGroup{};
   KindOfCalls kind{.collective = facts.collective,
                    .size_class = size_class(facts.bytes),
                    .op = (facts.op.commutative ? 1U : 0U) | (facts.op.idempotent ? 2U : 0U) |
@@ -294,13 +295,13 @@ std::optional<LearnedCalls::Known> Learner::learn_about(const mpi::Call& call, c
   if (!rounds(facts)) {
     if (const auto known = calls.groups().find(kind); known != calls.groups().end()) {
       const auto all = (std::uint32_t{1} << known->second.candidates.size()) - 1;
-      return LearnedCalls::Known{.group = &known->second, .allowed = all, .bytes = bytes};
+      return LearnedCalls::KnownGroup{.group = &known->second, .allowed = all, .bytes = bytes};
     }
   }
   const Decision decision = policy_.decide(facts);
   if (rounds(facts)) {
     // The library's own is in no bit class.
-    if (!decision.selection) return LearnedCalls::Known{};
+    if (!decision.selection) return LearnedCalls::KnownGroup{};
     kind.bits = calls.bits().of(*decision.selection, facts, call.root, options_)->low;
   }
   auto known = calls.groups().find(kind);
@@ -308,9 +309,10 @@ std::optional<LearnedCalls::Known> Learner::learn_about(const mpi::Call& call, c
     known = calls.groups().emplace(kind, group_of(facts, call, decision, unlearned, calls.bits())).first;
   }
   LearnedGroup& group = known->second;
-  return LearnedCalls::Known{.group = &group,
-                             .allowed = allowed_of(group.candidates, facts, call, decision, options_, calls.bits()),
-                             .bytes = bytes};
+  return LearnedCalls::KnownGroup{
+      .group = &group,
+      .allowed = allowed_of(group.candidates, facts, call, decision, options_, calls.bits()),
+      .bytes = bytes};
 }
 
 Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& unlearned, bool has_request) {
@@ -332,7 +334,7 @@ Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& u
     shape.emplace(call, state->rank(), state->size());
     if (const auto* const before = calls.find(*shape); before != nullptr) return {.calls = &calls, .known = *before};
   }
-  const std::optional<LearnedCalls::Known> known = learn_about(call, unlearned, *state, calls);
+  const std::optional<LearnedCalls::KnownGroup> known = learn_about(call, unlearned, *state, calls);
   if (!known) return {};
   // The handles of a program's own types and operators may mean something else later, and arrays have other counts.
   if (shape && mpi::CallerBuffers(call, state->rank(), state->size()).has_lasting_handles())

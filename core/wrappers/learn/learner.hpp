@@ -53,7 +53,7 @@ struct LearnedCandidate {
 struct LearnedGroup {
   // These are about the next calls, about which the group need not be asked:
   const mpi::InternedChoice* now = nullptr;  ///< serves them
-  std::uint32_t now_bit = 0;                 ///< as in LearnedCalls::Known::allowed
+  std::uint32_t now_bit = 0;                 ///< as in LearnedCalls::KnownGroup::allowed
   int passing = 0;                           ///< so many are left
   int granted = 0;                           ///< of so many, of which the group has not been told
 
@@ -97,7 +97,7 @@ class LearnedCalls final : public mpi::Attachment {
   static constexpr Slot slot = Slot::learned;
 
   /// The group of a call, and which of its candidates the call may get.
-  struct Known {
+  struct KnownGroup {
     LearnedGroup* group = nullptr;  ///< none: there is nothing to learn
     std::uint32_t allowed = 0;      ///< a bit for each candidate
     double bytes = 0;               ///< the size that this rank knows, where ranks know different ones
@@ -117,7 +117,7 @@ class LearnedCalls final : public mpi::Attachment {
   [[nodiscard]] Learned learned() const;
 
   /// The group of a call like this one; nullptr if it is not known.
-  [[nodiscard]] const Known* find(const mpi::CallShape& shape) const {
+  [[nodiscard]] const KnownGroup* find(const mpi::CallShape& shape) const {
     if (entries_.empty()) return nullptr;
     std::size_t place = place_of(shape);
     for (std::size_t i = 0; i < most_probes; ++i, place = (place + 1) & (entries_.size() - 1)) {
@@ -128,7 +128,7 @@ class LearnedCalls final : public mpi::Attachment {
     return nullptr;
   }
   /// Without effect once there are thousands.
-  void remember(const mpi::CallShape& shape, const Known& known);
+  void remember(const mpi::CallShape& shape, const KnownGroup& known);
 
   [[nodiscard]] std::map<KindOfCalls, LearnedGroup>& groups() { return groups_; }
   [[nodiscard]] const std::map<KindOfCalls, LearnedGroup>& groups() const { return groups_; }
@@ -151,7 +151,7 @@ class LearnedCalls final : public mpi::Attachment {
 
   struct Entry {
     mpi::CallShape shape{};
-    Known known{};
+    KnownGroup known{};
     bool used = false;
   };
   static constexpr int least_bits = 4, most_bits = 12;
@@ -202,7 +202,7 @@ class Learner {
     const mpi::InternedChoice* choice = nullptr;
     LearnedCalls* calls = nullptr;  ///< none: the call is not learned from
     LearnedGroup* group = nullptr;
-    double bytes = 0;    ///< as in LearnedCalls::Known
+    double bytes = 0;    ///< as in LearnedCalls::KnownGroup
     bool timed = false;  ///< ended() wants the call's time
     int error = MPI_SUCCESS;
   };
@@ -218,13 +218,13 @@ class Learner {
  private:
   struct Found {
     LearnedCalls* calls = nullptr;
-    LearnedCalls::Known known{};
+    LearnedCalls::KnownGroup known{};
   };
   [[nodiscard]] Found find(const mpi::Call& call, const mpi::InternedChoice& unlearned, bool has_request);
   /// Nothing if this call says nothing about later ones of its shape.
-  [[nodiscard]] std::optional<LearnedCalls::Known> learn_about(const mpi::Call& call,
-                                                               const mpi::InternedChoice& unlearned,
-                                                               const mpi::CommState& state, LearnedCalls& calls);
+  [[nodiscard]] std::optional<LearnedCalls::KnownGroup> learn_about(const mpi::Call& call,
+                                                                    const mpi::InternedChoice& unlearned,
+                                                                    const mpi::CommState& state, LearnedCalls& calls);
   [[nodiscard]] LearnedGroup group_of(const CallFacts& facts, const mpi::Call& call, const Decision& decision,
                                       const mpi::InternedChoice& unlearned, KnownBits& bits);
   /// The candidate that was the best in an earlier run, added if it is not there.

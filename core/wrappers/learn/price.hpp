@@ -51,7 +51,7 @@ class Account {
 };
 
 /// The prices that the latest calls of one kind have paid for trying.
-class Window {
+class PaidPrices {
  public:
   /// A price that call number `call` pays. A later one for the same call adds to it.
   void pay(std::int64_t call, double seconds) { paid_.push_back({call, seconds}); }

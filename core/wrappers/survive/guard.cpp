@@ -113,7 +113,7 @@ void Guard::heard(int from, std::span<const std::byte> message) {
       peer_monitor = closed->second;
     } else {
       // An answer to a question of a communicator that has been closed everywhere since.
-      if (statement->stage == watch::Stage::before && !statement->closing) return;
+      if (statement->stage == watch::CallPart::before && !statement->closing) return;
       auto& early = early_[statement->communicator];
       early.emplace_back(from, *std::move(statement));
       return;

@@ -127,7 +127,7 @@ CallResult GuardedComm::perform(const Call& call, const InternedChoice& choice, 
     if (is_kept(attempt)) {
       peer_monitor_->keep([&](std::vector<std::byte>& bytes) { attempt.kept.append_to(bytes); });
     } else {
-      attempt.stage = watch::Stage::committing;
+      attempt.stage = watch::CallPart::committing;
       error = commit(call);
     }
   }

@@ -159,7 +159,7 @@ class GuardedComm final : public Attachment {
     std::optional<SurvivorsCall> meant{};  ///< what the survivors of an earlier failure make of it
     Operation* operation = nullptr;        ///< its data
     std::unique_ptr<Operation> own{};      ///< if it is not one that the communicator keeps
-    watch::Stage stage = watch::Stage::data;
+    watch::CallPart stage = watch::CallPart::data;
     bool fresh = false;   ///< it has not begun
     bool halted = false;  ///< the operation was interrupted, and its memory is as it was
     Halted halt{};
@@ -188,7 +188,7 @@ class GuardedComm final : public Attachment {
   [[nodiscard]] CallResult recover(Attempt& attempt);
   [[nodiscard]] watch::Statement state_progress(Attempt& attempt);
   void make_offer(watch::Statement& own);
-  [[nodiscard]] watch::Verdict agree(watch::Statement& own);
+  [[nodiscard]] watch::NextStep agree(watch::Statement& own);
   void go_on_without(const watch::Statement& own, const std::vector<std::optional<watch::Statement>>& all);
   [[nodiscard]] std::optional<Repair> find_repair(const Attempt& attempt, const watch::Statement& own,
                                                   const std::vector<std::optional<watch::Statement>>& all);

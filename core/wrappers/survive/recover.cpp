@@ -13,9 +13,9 @@ namespace {
 /// memory.
 constexpr std::chrono::seconds patience_of_ending(30);
 
-using watch::Stage;
+using watch::CallPart;
+using watch::NextStep;
 using watch::Statement;
-using watch::Verdict;
 using Statements = std::vector<std::optional<Statement>>;
 
 /// Steps that write into scratch memory. That memory is gone once a call has its result.
@@ -60,7 +60,7 @@ Statement GuardedComm::state_progress(Attempt& attempt) {
   const bool repairable = !attempt.spoiled && failed_.empty() && state_->size() <= most_repaired_ranks &&
                           attempt.call.collective != Collective::barrier && operation->plan()->knows_all_blocks();
   bool begun = true;
-  if (attempt.stage == Stage::data && !attempt.spoiled) {
+  if (attempt.stage == CallPart::data && !attempt.spoiled) {
     const Halt halt = attempt.fresh ? Halted::stop_before_start(*operation) : attempt.halt.stop(*operation, is_dead);
     attempt.halted = true;
     begun = !attempt.fresh && (halt.ended.empty() || any_but_sends(operation->plan()->plan(), halt.ended) ||
@@ -69,7 +69,7 @@ Statement GuardedComm::state_progress(Attempt& attempt) {
       own.ended = halt.ended;
       own.torn = halt.torn;
     }
-  } else if (attempt.stage == Stage::committing) {
+  } else if (attempt.stage == CallPart::committing) {
     if (barrier_ != nullptr) {
       Halted halted;
       (void)halted.stop(*barrier_, is_dead);
@@ -99,7 +99,7 @@ void GuardedComm::make_offer(Statement& own) {
   own.tags = {repair_tags_->own(), offered_->offered_tag()};
 }
 
-Verdict GuardedComm::agree(Statement& own) {
+NextStep GuardedComm::agree(Statement& own) {
   return peer_monitor_->agree(
       own, [this](Statement& statement) { make_offer(statement); },
       [] {
@@ -198,7 +198,7 @@ int GuardedComm::settle(Attempt& attempt, const Statement& own, const Statements
   if (guard_->mode() == FaultMode::report) return refuse_all("a rank has failed");
   if (const std::optional<Repair> repair = find_repair(attempt, own, all)) {
     attempt.how = repair->goal == FailureClass::full ? &FaultCounts::full : &FaultCounts::surv;
-    attempt.stage = Stage::data;
+    attempt.stage = CallPart::data;
     return apply_repair(attempt, *repair);
   }
   bool overwritten = own.overwritten;
@@ -210,7 +210,7 @@ int GuardedComm::settle(Attempt& attempt, const Statement& own, const Statements
     return refuse_all("a rank has failed, and the in-place call has overwritten contributions of other ranks");
   drop(attempt);
   attempt.how = &FaultCounts::restarted;
-  attempt.stage = Stage::data;
+  attempt.stage = CallPart::data;
   return restart(attempt);
 }
 
@@ -233,7 +233,7 @@ CallResult GuardedComm::end_recovery(Attempt& attempt, int error, double begin_s
 
 /// A second failure has hit the call. The contents of its memory are not known any more.
 void GuardedComm::retire(Attempt& attempt) {
-  if (attempt.operation != nullptr && !attempt.halted && attempt.stage == Stage::data) {
+  if (attempt.operation != nullptr && !attempt.halted && attempt.stage == CallPart::data) {
     (void)attempt.halt.stop(*attempt.operation, [this](int rank) { return guard_->mesh().has_ended(rank); });
     attempt.halted = true;
   }
@@ -248,13 +248,13 @@ CallResult GuardedComm::recover(Attempt& attempt) {
   if (failed_.empty()) attempt.result = LastResult::full;
   while (true) {
     Statement own = state_progress(attempt);
-    if (agree(own) == Verdict::committed) {
+    if (agree(own) == NextStep::committed) {
       if (const auto result = peer_monitor_->result_for(own)) {
         attempt.how = &FaultCounts::full;
         peer_monitor_->keep([&](std::vector<std::byte>& bytes) { bytes = *result; });
         return end_recovery(attempt, attempt.kept.put(*result), begin_s);
       }
-      if (attempt.stage == Stage::committing || is_barrier) return end_recovery(attempt, MPI_SUCCESS, begin_s);
+      if (attempt.stage == CallPart::committing || is_barrier) return end_recovery(attempt, MPI_SUCCESS, begin_s);
       reason_ = "ranks do not make the same calls";
       return end_recovery(attempt, guard_->error(), begin_s);
     }
@@ -269,7 +269,7 @@ CallResult GuardedComm::recover(Attempt& attempt) {
     int rc = settle(attempt, own, all);
     // No rank leaves before all have decided. A rank that sees that another has left takes its own result for whole.
     if (rc == MPI_SUCCESS && (attempt.refused || !is_barrier)) {
-      attempt.stage = Stage::committing;
+      attempt.stage = CallPart::committing;
       rc = commit(attempt.call);
     }
     if (rc != interrupted) return end_recovery(attempt, rc, begin_s);

@@ -60,7 +60,7 @@ int decide(int argc, char** argv) {
   call.predefined_op = std::string(argv[1]) == "decide";
   for (int i = 6; i < argc; ++i) {
     call.bytes = std::stoll(argv[i]);
-    const Verdict verdict = file->decide(call);
+    const ForeignDecision verdict = file->decide(call);
     std::cout << (verdict.algorithm.empty() ? verdict.notes.at(0) : verdict.algorithm) << "\n";
   }
   return 0;

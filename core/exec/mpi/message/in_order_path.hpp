@@ -75,7 +75,7 @@ class InOrderPath {
     StepIndex step = 0;
     Count offset_bytes = 0;
     std::size_t bytes = 0;
-    node::Peer* peer = nullptr;
+    node::ConnectedPeer* peer = nullptr;
     std::uint64_t key = 0;  ///< without the route's offset
   };
   [[nodiscard]] bool add(const Plan& plan, StepIndex step);

@@ -94,7 +94,7 @@ bool NodeChannel::begin(StepIndex step) {
   return is_over;
 }
 
-bool NodeChannel::send_at_once(const PlanStep& step, node::Peer& peer, std::uint64_t key) {
+bool NodeChannel::send_at_once(const PlanStep& step, node::ConnectedPeer& peer, std::uint64_t key) {
   if (step.length > 1 || binding_->elements.typed) return false;
   std::span<const std::byte> data;
   if (step.length == 1) data = memory<const std::byte>(plan_->pieces[step.first]);
@@ -172,7 +172,7 @@ void NodeChannel::unpack(Transfer& transfer, const PlanStep& step) {
 
 std::span<const StepIndex> NodeChannel::poll() {
   std::size_t ended = 0;
-  node::Peer* asked = nullptr;
+  node::ConnectedPeer* asked = nullptr;
   for (std::size_t i = 0; i < active_;) {
     Transfer& transfer = *transfers_[i];
     // Another thread may poll this connection. Then this channel sees the results at its next poll.

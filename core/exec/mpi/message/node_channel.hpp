@@ -24,7 +24,7 @@ class NodeChannel final : public Channel {
   /// True if the peer of a message is a node peer. After start() with a route that has some.
   [[nodiscard]] bool serves(StepIndex step) const { return ends_[step].peer != nullptr; }
   /// The node peer of such a message, and its key without the route's offset.
-  [[nodiscard]] node::Peer* peer(StepIndex step) const { return ends_[step].peer; }
+  [[nodiscard]] node::ConnectedPeer* peer(StepIndex step) const { return ends_[step].peer; }
   [[nodiscard]] std::uint64_t key(StepIndex step) const { return ends_[step].key; }
   /// The number of times that serves() has got other answers.
   [[nodiscard]] std::uint32_t changes() const { return changes_; }
@@ -43,7 +43,7 @@ class NodeChannel final : public Channel {
   /// A message that is under way: `out` of a send, `in` of a receive.
   struct Transfer {
     StepIndex step = 0;
-    node::Peer* peer = nullptr;
+    node::ConnectedPeer* peer = nullptr;
     node::Outgoing out{};
     node::Incoming in{};
     std::vector<std::byte> packed{};  ///< of elements with gaps
@@ -52,7 +52,7 @@ class NodeChannel final : public Channel {
 
   /// The other end of a step's message, and its key without the route's offset. nullptr if MPI serves it.
   struct End {
-    node::Peer* peer = nullptr;
+    node::ConnectedPeer* peer = nullptr;
     std::uint64_t key = 0;
     bool helps = false;  ///< a long message may be copied by both ends
   };
@@ -64,7 +64,7 @@ class NodeChannel final : public Channel {
   [[nodiscard]] bool send(Transfer& transfer, const PlanStep& step);
   [[nodiscard]] bool receive(Transfer& transfer, const PlanStep& step);
   /// Sends a message that fits into a line, if there is one free: it needs no Transfer.
-  [[nodiscard]] bool send_at_once(const PlanStep& step, node::Peer& peer, std::uint64_t key);
+  [[nodiscard]] bool send_at_once(const PlanStep& step, node::ConnectedPeer& peer, std::uint64_t key);
   template <typename Byte>
   [[nodiscard]] std::span<Byte> memory(const Piece& piece) const {
     return {reinterpret_cast<Byte*>(binding_->address(piece.area, piece.offset_bytes)),

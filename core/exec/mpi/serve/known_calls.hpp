@@ -30,7 +30,7 @@ struct NativeCall {
 };
 
 /// The memory of a call: at most one of the two.
-struct Known {
+struct KnownCall {
   Operation* served = nullptr;  ///< ready to be made again, with the addresses of this call
   const NativeCall* native = nullptr;
 };
@@ -42,14 +42,14 @@ class KnownCalls final : public Attachment {
   static constexpr Slot slot = Slot::calls;
 
   /// The one look-up of a call, on the communicator of `state`.
-  [[nodiscard]] Known find(const Call& call, const InternedChoice& choice, const CommState& state) {
+  [[nodiscard]] KnownCall find(const Call& call, const InternedChoice& choice, const CommState& state) {
     const CallShape shape(call, state.rank(), state.size());
     Entry* const entry = calls_.find(shape.hash(), [&](Entry& one) {
       return one.choice == &choice && one.shape == shape &&
              (one.served == nullptr || one.served->again(call, shape, choice));
     });
     if (entry == nullptr) return {};
-    return entry->served != nullptr ? Known{.served = entry->served.get()} : Known{.native = &entry->native};
+    return entry->served != nullptr ? KnownCall{.served = entry->served.get()} : KnownCall{.native = &entry->native};
   }
 
   /// Keeps an operation that was served, with the copies of arrays to which its call refers.
@@ -139,12 +139,12 @@ class RewrittenCall {
 
   [[nodiscard]] const Call& call() const { return *call_; }
   [[nodiscard]] const InternedChoice& choice() const { return *choice_; }
-  [[nodiscard]] const Known& known() const { return known_; }
+  [[nodiscard]] const KnownCall& known() const { return known_; }
 
  private:
   const Call* call_;
   const InternedChoice* choice_;
-  Known known_;
+  KnownCall known_;
   std::optional<Call> reduce_;
 };
 

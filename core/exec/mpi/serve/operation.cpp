@@ -64,7 +64,7 @@ Signature Operation::placed(Signature signature) const {
   // A reduction that combines parts as they come leaves no whole operand if it is interrupted.
   if (is_reducing(signature.head.collective) && state_.has_node_peers() && !state_.can_be_interrupted() &&
       PartCombiner::suits(user_.elements()))
-    signature.head.on_arrival = prepare::Arrivals::of_node;
+    signature.head.on_arrival = prepare::CombineOnArrival::of_node;
   return signature;
 }
 

@@ -189,7 +189,7 @@ CallResult perform(const Call& call, const InternedChoice& choice, Unserved unse
 CallResult perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed, CommState* state) {
   if (state != nullptr) {
     if (KnownCalls* const calls = state->find_attached<KnownCalls>()) {
-      const Known known = calls->find(call, choice, *state);
+      const KnownCall known = calls->find(call, choice, *state);
       if (known.native != nullptr)
         return again_not_served(call, choice, unserved, known.native->reason, known.native->bytes);
       // A call that was served before means what it meant then.
@@ -209,7 +209,7 @@ CallResult perform(const Call& call, const InternedChoice& choice, Unserved unse
   }
   return with_memory(*found.state, [&] {
     const RewrittenCall rewritten(call, choice, *found.state);
-    const Known known = rewritten.known();
+    const KnownCall known = rewritten.known();
     if (known.native != nullptr)
       return again_not_served(rewritten.call(), rewritten.choice(), unserved, known.native->reason,
                               known.native->bytes);

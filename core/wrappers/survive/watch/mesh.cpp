@@ -48,7 +48,7 @@ bool receive_all(int socket, std::span<std::byte> bytes) {
   return true;
 }
 
-void Peer::send(std::span<const std::byte> message) {
+void MeshPeer::send(std::span<const std::byte> message) {
   const auto length = static_cast<std::uint32_t>(message.size());
   std::vector<std::byte> bytes(sizeof length + message.size());
   std::memcpy(bytes.data(), &length, sizeof length);
@@ -58,7 +58,7 @@ void Peer::send(std::span<const std::byte> message) {
   if (!ended) (void)send_all(socket.get(), bytes);
 }
 
-bool Peer::read(const std::function<void(std::span<const std::byte>)>& heard) {
+bool MeshPeer::read(const std::function<void(std::span<const std::byte>)>& heard) {
   std::array<std::byte, 65536> buffer;
   bool open = true;
   while (true) {
@@ -212,7 +212,7 @@ bool Mesh::connect(int rank, std::span<const Address> all, std::uint64_t secret,
   secret_ = secret;
   peers_.resize(all.size());
   for (std::size_t r = 0; r < all.size(); ++r) {
-    if (static_cast<int>(r) != rank) peers_[r] = std::make_unique<Peer>();
+    if (static_cast<int>(r) != rank) peers_[r] = std::make_unique<MeshPeer>();
   }
   const auto until = Clock::now() + patience;
   // The kernel of a lower rank takes the call before that rank answers, so that nobody waits in a circle.
@@ -258,7 +258,7 @@ bool Mesh::answer(int missing, Clock::time_point until) {
     Hello hello;
     if (!receive_all(socket.get(), std::as_writable_bytes(std::span(&hello, 1)))) continue;
     if (hello.secret != secret_ || hello.rank >= peers_.size() || static_cast<int>(hello.rank) <= rank_) continue;
-    Peer& other = peer(static_cast<int>(hello.rank));
+    MeshPeer& other = peer(static_cast<int>(hello.rank));
     const std::byte welcome{1};
     if (other.socket || !send_all(socket.get(), std::span(&welcome, 1))) continue;
     limit_waiting(socket.get(), {});
@@ -299,7 +299,7 @@ void Mesh::listen() {
     for (int i = 0; i < count; ++i) {
       const std::uint64_t r = events[static_cast<std::size_t>(i)].data.u64;
       if (r >= peers_.size()) continue;
-      Peer& other = *peers_[r];
+      MeshPeer& other = *peers_[r];
       const int rank = static_cast<int>(r);
       if (other.read([&](std::span<const std::byte> message) { listener_.heard(rank, message); })) continue;
       (void)epoll_ctl(events_.get(), EPOLL_CTL_DEL, other.socket.get(), nullptr);

@@ -27,7 +27,7 @@ struct Address {
 };
 
 /// Another process of the job. Messages go as their length and their bytes; the length 0 is the leave.
-struct Peer {
+struct MeshPeer {
   FileDescriptor socket;
   std::mutex sending;
   std::vector<std::byte> received;  ///< not yet a whole message
@@ -95,7 +95,7 @@ class Mesh {
   void take_leave();
 
  private:
-  [[nodiscard]] Peer& peer(int rank) const { return *peers_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] MeshPeer& peer(int rank) const { return *peers_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool call(int rank, const Address& where, std::chrono::steady_clock::time_point until);
   [[nodiscard]] bool answer(int missing, std::chrono::steady_clock::time_point until);
   void listen();
@@ -108,7 +108,7 @@ class Mesh {
   FileDescriptor listening_;
   FileDescriptor stop_;
   FileDescriptor events_;
-  std::vector<std::unique_ptr<Peer>> peers_;  ///< by rank; this process has none
+  std::vector<std::unique_ptr<MeshPeer>> peers_;  ///< by rank; this process has none
   std::atomic<std::uint32_t> ends_{0};
   std::atomic<bool> stopping_{false};
   Listener listener_;

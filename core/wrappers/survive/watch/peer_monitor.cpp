@@ -86,14 +86,14 @@ std::optional<Statement> statement_from(std::span<const std::byte> bytes) {
   std::memcpy(&head, bytes.data(), sizeof head);
   const std::size_t beside = sizeof head + 2 * bytes_for(head.steps);
   if (bytes.size() < beside || bytes.size() - beside != head.result_bytes || head.rank >= RankSet::most ||
-      head.stage > static_cast<std::uint32_t>(Stage::committing) ||
+      head.stage > static_cast<std::uint32_t>(CallPart::committing) ||
       head.flags > (spoiled | overwritten | in_place | kept | closing))
     return std::nullopt;
   const std::byte* const bits = bytes.data() + sizeof head;
   return Statement{.communicator = head.communicator,
                    .rank = static_cast<int>(head.rank),
                    .call = head.call,
-                   .stage = static_cast<Stage>(head.stage),
+                   .stage = static_cast<CallPart>(head.stage),
                    .spoiled = (head.flags & spoiled) != 0,
                    .overwritten = (head.flags & overwritten) != 0,
                    .in_place = (head.flags & in_place) != 0,
@@ -107,24 +107,25 @@ std::optional<Statement> statement_from(std::span<const std::byte> bytes) {
                    .result = {bytes.begin() + static_cast<std::ptrdiff_t>(beside), bytes.end()}};
 }
 
-Verdict judge(const Statement& own, std::span<const std::optional<Statement>> others, const RankSet& gone) {
+NextStep judge(const Statement& own, std::span<const std::optional<Statement>> others, const RankSet& gone) {
   bool all_here = true;
-  bool all_whole = own.stage == Stage::committing;
+  bool all_whole = own.stage == CallPart::committing;
   for (std::size_t r = 0; r < others.size(); ++r) {
     const int rank = static_cast<int>(r);
     if (rank == own.rank) continue;
     const std::optional<Statement>& other = others[r];
     // A rank leaves a call only when all have made it, including those that have failed since. Or it leaves with a
     // result for others, which is lost if it fails.
-    const bool counts = !own.kept || own.stage == Stage::committing || !own.failed.has(rank);
-    if (counts && (gone.has(rank) || (other && other->call > own.call))) return Verdict::committed;
+    const bool counts = !own.kept || own.stage == CallPart::committing || !own.failed.has(rank);
+    if (counts && (gone.has(rank) || (other && other->call > own.call))) return NextStep::committed;
     if (own.failed.has(rank)) continue;
-    const bool here = other && other->call == own.call && other->stage != Stage::before && other->failed == own.failed;
+    const bool here =
+        other && other->call == own.call && other->stage != CallPart::before && other->failed == own.failed;
     all_here = all_here && here;
-    all_whole = all_whole && here && other->stage == Stage::committing;
+    all_whole = all_whole && here && other->stage == CallPart::committing;
   }
-  if (!all_here) return Verdict::wait;
-  return all_whole ? Verdict::committed : Verdict::decide;
+  if (!all_here) return NextStep::wait;
+  return all_whole ? NextStep::committed : NextStep::decide;
 }
 
 PeerMonitor::PeerMonitor(Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members)
@@ -201,8 +202,8 @@ void PeerMonitor::tell(const Statement& own) {
   }
 }
 
-Verdict PeerMonitor::agree(Statement& own, const std::function<void(Statement&)>& offer,
-                           const std::function<void()>& meanwhile) {
+NextStep PeerMonitor::agree(Statement& own, const std::function<void(Statement&)>& offer,
+                            const std::function<void()>& meanwhile) {
   std::uint32_t seen = mesh_.ends();
   own.failed = failed();
   offer(own);
@@ -214,14 +215,14 @@ Verdict PeerMonitor::agree(Statement& own, const std::function<void(Statement&)>
       now = failed();
     }
     // A result that a rank has sent before it failed has come by now.
-    if (result_for(own)) return Verdict::committed;
+    if (result_for(own)) return NextStep::committed;
     if (now != own.failed) {
       own.failed = now;
       offer(own);
       tell(own);
     }
-    const Verdict verdict = judge(own);
-    if (verdict == Verdict::decide || (verdict == Verdict::committed && !own.needs_result())) return verdict;
+    const NextStep verdict = judge(own);
+    if (verdict == NextStep::decide || (verdict == NextStep::committed && !own.needs_result())) return verdict;
     meanwhile();
     sched_yield();
   }
@@ -242,11 +243,11 @@ RankSet PeerMonitor::others_that(bool (Mesh::*says)(int) const) const {
   return set;
 }
 
-Verdict PeerMonitor::judge(const Statement& own) {
+NextStep PeerMonitor::judge(const Statement& own) {
   const RankSet left = others_that(&Mesh::has_left);
   const std::lock_guard lock(mutex_);
-  const Verdict verdict = watch::judge(own, statements_, left);
-  if (verdict == Verdict::decide) decided_by_ = statements_;
+  const NextStep verdict = watch::judge(own, statements_, left);
+  if (verdict == NextStep::decide) decided_by_ = statements_;
   return verdict;
 }
 

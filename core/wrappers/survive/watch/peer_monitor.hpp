@@ -41,7 +41,7 @@ class RankSet {
 };
 
 /// The part of a call that a rank is in.
-enum class Stage : std::uint8_t {
+enum class CallPart : std::uint8_t {
   before,      ///< it will make the call, and waits for nobody meanwhile
   data,        ///< messages of the call are under way
   committing,  ///< its result is whole, and it waits for the others' to be
@@ -52,7 +52,7 @@ struct Statement {
   std::uint64_t communicator = 0;
   int rank = 0;            ///< in the communicator
   std::uint64_t call = 0;  ///< the call that it is in, or the next one
-  Stage stage = Stage::before;
+  CallPart stage = CallPart::before;
   bool spoiled = false;      ///< nobody knows what the memory of the call holds: it cannot be repaired
   bool overwritten = false;  ///< the rank's contribution may be gone: the call cannot be made again
   bool in_place = false;     ///< the contribution came in the receive buffer
@@ -68,7 +68,7 @@ struct Statement {
   std::vector<std::byte> result{};
 
   /// True if the rank needs a result that another one has kept, once some have left.
-  [[nodiscard]] bool needs_result() const { return kept && stage == Stage::data; }
+  [[nodiscard]] bool needs_result() const { return kept && stage == CallPart::data; }
 };
 
 [[nodiscard]] std::vector<std::byte> to_bytes(const Statement& statement);
@@ -76,7 +76,7 @@ struct Statement {
 [[nodiscard]] std::optional<Statement> statement_from(std::span<const std::byte> bytes);
 
 /// The next thing that a rank does after a failure.
-enum class Verdict : std::uint8_t {
+enum class NextStep : std::uint8_t {
   wait,       ///< for more statements
   committed,  ///< the call has been made: every result is whole, or can be had from a rank that has left the call
   decide,     ///< all survivors are in the call, and each knows of all how far they have come
@@ -84,8 +84,8 @@ enum class Verdict : std::uint8_t {
 
 /// The verdict for a rank that has stated `own`. `others` has the last statement of every rank, where there is one. A
 /// rank of `gone` has left the communicator for good, after its last call.
-[[nodiscard]] Verdict judge(const Statement& own, std::span<const std::optional<Statement>> others,
-                            const RankSet& gone);
+[[nodiscard]] NextStep judge(const Statement& own, std::span<const std::optional<Statement>> others,
+                             const RankSet& gone);
 
 /// Ranks wait for one another's statements after a failure only. A rank that has made a call already, and is elsewhere,
 /// answers by this object.
@@ -137,8 +137,8 @@ class PeerMonitor {
   /// Verdicts:
   ///   committed  every result is whole; a result that this rank needs is at result_for()
   ///   decide     all survivors have the same statements(), and the same `own.failed`
-  [[nodiscard]] Verdict agree(Statement& own, const std::function<void(Statement&)>& offer,
-                              const std::function<void()>& meanwhile);
+  [[nodiscard]] NextStep agree(Statement& own, const std::function<void(Statement&)>& offer,
+                               const std::function<void()>& meanwhile);
   /// The statements by which agree() came to its decision, by rank. Newer ones may have come since, at this rank and
   /// not yet at others.
   [[nodiscard]] const std::vector<std::optional<Statement>>& statements() const { return decided_by_; }
@@ -148,7 +148,7 @@ class PeerMonitor {
   /// The other ranks of which the mesh says something.
   [[nodiscard]] RankSet others_that(bool (Mesh::*says)(int) const) const;
   [[nodiscard]] RankSet failed() const { return others_that(&Mesh::has_failed); }
-  [[nodiscard]] Verdict judge(const Statement& own);
+  [[nodiscard]] NextStep judge(const Statement& own);
   void answer_all();
   void answer(int rank);
 
