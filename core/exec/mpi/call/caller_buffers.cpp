@@ -98,11 +98,11 @@ void CallerBuffers::read_operator(const TypeInfo& info) {
   }
 }
 
-void CallerBuffers::sum_operands(Sums sums) {
+void CallerBuffers::sum_operands(Sums sums, Count most_gathered) {
   if (sums == Sums::plain || erroneous_ || !unsupported_.empty()) return;
   const Type type = *elements_.info.element;
   if (size_ > 2) {
-    summed_.emplace(call_, type, sums, in_place_, rank_, size_);
+    summed_.emplace(call_, type, sums, in_place_, rank_, size_, most_gathered);
   } else if (sums == Sums::exact) {
     elements_.kernel = ops::exact_sum_of_two(ops::best_target(), type);
     exact_ = true;

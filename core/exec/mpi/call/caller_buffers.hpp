@@ -107,8 +107,9 @@ class CallerBuffers {
   }
 
   /// Has a sum of floating-point numbers served by stages that move operands (SummedCall). Two operands need none: they
-  /// have one order, and a kernel rounds them once. Signature and memory are those of the stage then.
-  void sum_operands(Sums sums);
+  /// have one order, and a kernel rounds them once. Signature and memory are those of the stage then. `most_gathered`
+  /// is SummedCall's.
+  void sum_operands(Sums sums, Count most_gathered);
   /// The stages, or nullptr.
   [[nodiscard]] SummedCall* summed() { return summed_ ? &*summed_ : nullptr; }
   [[nodiscard]] const SummedCall* summed() const { return summed_ ? &*summed_ : nullptr; }

@@ -14,7 +14,7 @@ namespace {
 
 /// Bytes of all operands up to which every rank gets all of them. Beyond that an exchange sends less, except of one or
 /// two elements, which it would pad to one of each rank.
-constexpr Count most_gathered_bytes = 32 << 10;
+constexpr Count most_gathered_together = 32 << 10;
 constexpr Count most_gathered_elements = 2;
 /// The operands that a rank receives in a stage.
 constexpr Count most_received_bytes = 16 << 20;
@@ -29,7 +29,7 @@ bool is_sum_of_floats(const Call& call) {
   return type == Type::float64 || type == Type::float32 || type == Type::complex128 || type == Type::complex64;
 }
 
-SummedCall::SummedCall(const Call& call, Type type, Sums sums, bool in_place, Rank rank, Rank size)
+SummedCall::SummedCall(const Call& call, Type type, Sums sums, bool in_place, Rank rank, Rank size, Count most_gathered)
     : call_(call),
       type_(type),
       sums_(sums),
@@ -40,7 +40,9 @@ SummedCall::SummedCall(const Call& call, Type type, Sums sums, bool in_place, Ra
       count_(call.sendcount) {
   const Count most = std::max<Count>(1, most_received_bytes / (size * element_bytes_));
   const Collective c = call.collective;
-  const bool is_short = size * count_ * element_bytes_ <= most_gathered_bytes || count_ <= most_gathered_elements;
+  const Count bytes = count_ * element_bytes_;
+  const bool is_short =
+      (bytes <= most_gathered && size * bytes <= most_gathered_together) || count_ <= most_gathered_elements;
   if (is_reduce_scatter(c)) {
     cut_blocks(most);
   } else if (c == Collective::scan || c == Collective::exscan) {

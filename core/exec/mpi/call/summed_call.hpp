@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -30,8 +31,10 @@ using prepare::Sums;
 /// The stages of one call at one rank. Decisions depend on values only that are equal on all ranks.
 class SummedCall {
  public:
-  /// `in_place`: this rank's operands are in the receive buffer. The call must outlive the object.
-  SummedCall(const Call& call, Type type, Sums sums, bool in_place, Rank rank, Rank size);
+  /// `in_place`: this rank's operands are in the receive buffer. `most_gathered`: bytes of the longest vector whose
+  /// operands all go to all ranks. Another limit is 32 KiB divided by the ranks. The call must outlive the object.
+  SummedCall(const Call& call, Type type, Sums sums, bool in_place, Rank rank, Rank size,
+             Count most_gathered = std::numeric_limits<Count>::max());
 
   [[nodiscard]] Count stages() const { return stages_; }
   [[nodiscard]] Count stage() const { return stage_; }

@@ -1,13 +1,34 @@
 #include "exec/mpi/serve/operation.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <new>
 
 #include "circoll/error.hpp"
+#include "circoll/model.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/message/combine.hpp"
 
 namespace circoll::mpi {
+namespace {
+
+/// Bytes of the longest vector whose operands reach all ranks sooner in one allgather than by an exchange of parts.
+/// With n bytes on p ranks, q = ceil(log2 p), the one takes q alpha + (p - 1) n beta. An exchange is an alltoall and an
+/// allgather of n / p bytes each, which take 2 (q alpha + (p - 1) n / p beta).
+Count most_gathered_bytes(const InternedChoice& choice, const Placement& placement, Rank p) {
+  constexpr Count no_limit = std::numeric_limits<Count>::max();
+  // Inside a node copies cost less than rounds, so that SummedCall's own limit is enough.
+  if (placement.cores >= p || choice.policy == nullptr || p <= 2) return no_limit;
+  const Machine& machine = choice.policy->machine();
+  const double rounds_s = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(p - 1))) * machine.alpha_s;
+  const double bytes =
+      rounds_s / (static_cast<double>(p - 1) * (1 - 2.0 / static_cast<double>(p)) * machine.beta_s_per_byte);
+  return bytes < 1e15 ? static_cast<Count>(bytes) : no_limit;
+}
+
+}  // namespace
+
 Operation::Operation(const Call& call, CommState& state, std::vector<Count>& counts)
     : call_(call),
       shape_(call, state.rank(), state.size()),
@@ -21,7 +42,8 @@ Operation::~Operation() { give_back_execution(); }
 
 bool Operation::prepare(const InternedChoice& choice) {
   choice_ = &choice;
-  user_.sum_operands(choice.sums);
+  if (choice.sums != prepare::Sums::plain)
+    user_.sum_operands(choice.sums, most_gathered_bytes(choice, state_.placement(), state_.size()));
   reason_ = user_.erroneous() ? "erroneous arguments" : user_.unsupported();
   if (!reason_.empty()) return false;
   if (user_.needs_prologue()) {
