@@ -1,7 +1,10 @@
 #include "model/traffic.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "circoll/error.hpp"
 #include "model/sharing.hpp"
@@ -12,32 +15,95 @@ namespace {
 
 void raise(double& most, double value) { most = std::max(most, value); }
 
+struct Message {
+  std::uint32_t round = 0;
+  bool out = false;
+  Rank peer = 0;
+  double blocks = 0;
+};
+
+std::vector<Message> messages_of(const Schedule& schedule) {
+  std::vector<Message> messages;
+  for (const Step& step : schedule.steps) {
+    if (!is_message(step)) continue;
+    messages.push_back({.round = step.round,
+                        .out = step.kind == StepKind::send,
+                        .peer = step.peer,
+                        .blocks = static_cast<double>(schedule.count(message_operand(step)))});
+  }
+  return messages;
+}
+
+/// The messages of any rank.
+class RankMessages {
+ public:
+  RankMessages(const Selection& selection, Shape shape)
+      : selection_(selection), shape_(std::move(shape)), rotates_(selection.algorithm->rotation != Rotation::none) {
+    if (!rotates_) return;
+    Shape first{.size = shape_.size, .root = shape_.root, .params = shape_.params};
+    first.params.erase("relabel");
+    const Schedule schedule = build_schedule(*selection.algorithm, selection.collective, first);
+    of_first_ = messages_of(schedule);
+    rounds_ = schedule.rounds;
+  }
+
+  /// True if the ranks of all nodes of so many have the same messages, counted from their nodes. An exchange through
+  /// nodes treats them alike.
+  [[nodiscard]] bool nodes_are_alike(Rank cores) const {
+    if (shape_.labels != nullptr || shape_.size % cores != 0) return false;
+    const auto counted = selection_.params.find("cores");
+    const bool through_nodes = is_exchange(selection_.collective) && is_for_nodes(*selection_.algorithm) &&
+                               counted != selection_.params.end() && counted->second == cores;
+    return rotates_ || through_nodes;
+  }
+  [[nodiscard]] std::uint32_t rounds() const { return rounds_; }
+
+  /// Calls f(message) for each of a rank.
+  template <typename F>
+  void each(Rank rank, F f) {
+    if (!rotates_) {
+      shape_.rank = rank;
+      const Schedule schedule = build_schedule(*selection_.algorithm, selection_.collective, shape_);
+      rounds_ = std::max(rounds_, schedule.rounds);
+      for (const Message& message : messages_of(schedule)) f(message);
+      return;
+    }
+    const Relabelling* const labels = shape_.labels.get();
+    const Rank turn = labels == nullptr ? rank : labels->label(rank);
+    for (Message message : of_first_) {
+      message.peer += message.peer < shape_.size - turn ? turn : turn - shape_.size;
+      if (labels != nullptr) message.peer = labels->rank(message.peer);
+      f(message);
+    }
+  }
+
+ private:
+  const Selection& selection_;
+  Shape shape_;
+  bool rotates_;
+  std::vector<Message> of_first_{};  ///< those of the label 0, of which all others are rotations
+  std::uint32_t rounds_ = 0;         ///< of the schedules so far
+};
+
 /// Adds the messages that the ranks of one node send and receive.
-void add_node(const Selection& selection, const Shape& of_first, Rank ranks, Rank cores, Traffic& traffic) {
+void add_node(RankMessages& messages, Rank begin, Rank end, Traffic& traffic) {
   struct Port {
     double out = -1, in = -1;
   };
-  std::vector<Port> port(traffic.rounds.size());
-  const Rank node = of_first.rank / cores;
-  Shape shape = of_first;
-  for (Rank i = 0; i < ranks; ++i, ++shape.rank) {
-    const Schedule schedule = build_schedule(*selection.algorithm, selection.collective, shape);
-    if (schedule.rounds > traffic.rounds.size()) {
-      traffic.rounds.resize(schedule.rounds);
-      port.resize(schedule.rounds);
-    }
-    for (const Step& step : schedule.steps) {
-      if (!is_message(step)) continue;
-      const bool out = step.kind == StepKind::send;
-      const auto blocks = static_cast<double>(schedule.count(message_operand(step)));
-      if (step.peer / cores == node) {
-        raise(traffic.rounds[step.round].inside, blocks);
+  std::vector<Port> port;
+  for (Rank rank = begin; rank < end; ++rank) {
+    messages.each(rank, [&](const Message& message) {
+      if (message.round >= traffic.rounds.size()) traffic.rounds.resize(message.round + 1);
+      if (message.round >= port.size()) port.resize(message.round + 1);
+      if (begin <= message.peer && message.peer < end) {
+        raise(traffic.rounds[message.round].inside, message.blocks);
       } else {
-        double& sum = out ? port[step.round].out : port[step.round].in;
-        sum = std::max(sum, 0.0) + blocks;
+        double& sum = message.out ? port[message.round].out : port[message.round].in;
+        sum = std::max(sum, 0.0) + message.blocks;
       }
-    }
+    });
   }
+  traffic.rounds.resize(std::max<std::size_t>(traffic.rounds.size(), messages.rounds()));
   for (std::size_t k = 0; k < port.size(); ++k) raise(traffic.rounds[k].across, std::max(port[k].out, port[k].in));
 }
 
@@ -54,11 +120,10 @@ Traffic traffic_of(const Selection& selection, Rank p, Rank cores, Rank root) {
   const CriticalPath path =
       critical_path(*selection.algorithm, selection.collective, labelled(selection.collective, shape));
   Traffic traffic{.blocks = static_cast<double>(path.blocks), .combined = static_cast<double>(path.combined)};
+  RankMessages messages(selection, shape);
   const Rank nodes = (p + cores - 1) / cores;
-  for (const Rank node : std::set<Rank>{0, nodes / 2, nodes - 1}) {
-    shape.rank = node * cores;
-    add_node(selection, shape, std::min(cores, p - shape.rank), cores, traffic);
-  }
+  for (const Rank node : messages.nodes_are_alike(cores) ? std::set<Rank>{0} : std::set<Rank>{0, nodes / 2, nodes - 1})
+    add_node(messages, node * cores, std::min((node + 1) * cores, p), traffic);
   std::vector<double> across;
   for (const Traffic::Round& round : traffic.rounds) across.push_back(std::max(round.across, 0.0));
   traffic.shared = lost_by_sharing(selection, shape, across);

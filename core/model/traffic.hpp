@@ -22,7 +22,8 @@ struct Traffic {
 };
 
 /// The traffic of a selection, counted from the schedules of all ranks of three nodes. These are the first, one in the
-/// middle, and the last, relabelled if the selection is. O(cores) schedules are built. Throws as build_schedule does.
+/// middle, and the last, relabelled if the selection is. O(cores) schedules are built, or one if the others are its
+/// rotations. Throws as build_schedule does.
 [[nodiscard]] Traffic traffic_of(const Selection& selection, Rank p, Rank cores, Rank root = 0);
 
 /// The time [s] of this traffic for a vector of `bytes` (terms_of). A round takes as long as its slower part: a message

@@ -112,6 +112,61 @@ TEST(Traffic, CountsTheLastNodeThatHasFewerRanks) {
   EXPECT_EQ(crossings, 2);
 }
 
+/// The traffic of all nodes, from the schedules of all ranks.
+std::vector<Traffic::Round> counted_plainly(const Selection& selection, Rank p, Rank cores) {
+  Shape shape{.size = p, .params = selection.params};
+  if (shape.params.contains("relabel"))
+    shape.labels = std::make_shared<const Relabelling>(Relabelling::across_nodes(p, cores));
+  std::vector<Traffic::Round> rounds;
+  for (Rank node = 0; node * cores < p; ++node) {
+    std::vector<double> out, in;
+    for (shape.rank = node * cores; shape.rank < std::min(p, (node + 1) * cores); ++shape.rank) {
+      const Schedule schedule = build_schedule(*selection.algorithm, selection.collective, shape);
+      if (schedule.rounds > rounds.size()) rounds.resize(schedule.rounds);
+      out.resize(rounds.size(), -1);
+      in.resize(rounds.size(), -1);
+      for (const Step& step : schedule.steps) {
+        if (!is_message(step)) continue;
+        const auto blocks = static_cast<double>(schedule.count(message_operand(step)));
+        double& inside = rounds[step.round].inside;
+        double& port = step.kind == StepKind::send ? out[step.round] : in[step.round];
+        if (step.peer / cores == node) {
+          inside = std::max(inside, blocks);
+        } else {
+          port = std::max(port, 0.0) + blocks;
+        }
+      }
+    }
+    for (std::size_t k = 0; k < out.size(); ++k) rounds[k].across = std::max({rounds[k].across, out[k], in[k]});
+  }
+  return rounds;
+}
+
+TEST(Traffic, OfOneRankIsThatOfAllWhereRanksAreAlike) {
+  const std::vector<std::string> ids{"allreduce/circulant_optimal",
+                                     "allreduce/circulant_optimal:relabel=4",
+                                     "allgather/bruck:relabel=4",
+                                     "reduce_scatter_block/circulant",
+                                     "barrier/dissemination:relabel=4",
+                                     "alltoall/linear",
+                                     "alltoall/bruck:relabel=4",
+                                     "alltoall/node_aware:cores=4",
+                                     "alltoall/node_aware:cores=4,radix=2",
+                                     "alltoall/node_aware:cores=4,leaders=3,radix=3"};
+  for (const std::string& id : ids) {
+    const Selection selection = parse_selection(id);
+    for (const Rank p : {4, 8, 12, 28, 40}) {
+      const std::vector<Traffic::Round> rounds = traffic_of(selection, p, 4).rounds;
+      const std::vector<Traffic::Round> expected = counted_plainly(selection, p, 4);
+      ASSERT_EQ(rounds.size(), expected.size()) << id << " p=" << p;
+      for (std::size_t k = 0; k < rounds.size(); ++k) {
+        EXPECT_EQ(rounds[k].inside, expected[k].inside) << id << " p=" << p << " round " << k;
+        EXPECT_EQ(rounds[k].across, expected[k].across) << id << " p=" << p << " round " << k;
+      }
+    }
+  }
+}
+
 TEST(Traffic, RefusesNonsense) {
   const Selection selection = parse_selection("bcast/binomial");
   EXPECT_THROW((void)traffic_of(selection, 0, 1), Error);
