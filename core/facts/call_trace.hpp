@@ -100,6 +100,12 @@ struct RunFacts {
 struct Trace {
   RunFacts facts{};
   std::vector<RankTrace> ranks{};
+
+  [[nodiscard]] std::int64_t calls() const {  ///< of all ranks
+    std::int64_t sum = 0;
+    for (const RankTrace& rank : ranks) sum += static_cast<std::int64_t>(rank.calls.size());
+    return sum;
+  }
 };
 
 /// Reads a file. Throws Error(parse) with one sentence that begins with `source`: no such file, another version, cut

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +18,7 @@
 #include "sim/sim.hpp"
 #include "whatif/answer.hpp"
 #include "whatif/export.hpp"
+#include "whatif/recording.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -37,19 +37,6 @@ struct WhatIfOptions {
   std::string chakra;  ///< likewise, the begin of their names
   bool json = false;
 };
-
-trace::Trace read_trace(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorCode::invalid_argument, "the file '" + path + "' cannot be read");
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) throw Error(ErrorCode::invalid_argument, "the file '" + path + "' cannot be read");
-  try {
-    measured::require_kind(bytes, path, {measured::FileKind::calls});
-  } catch (const Error& error) {
-    throw Error(error.code(), std::string(error.what()) + "; circoll whatif plays traces of CIRCOLL_TRACE=FILE.calls");
-  }
-  return trace::read(bytes, path);
-}
 
 /// "allreduce=ring:segments=4", and "allreduce/ring", too.
 Selection read_algorithm(const std::string& text) {
@@ -72,9 +59,11 @@ std::string line_of(const whatif::Row& row, const whatif::Row* base) {
                      change);
 }
 
-std::string as_text(const whatif::Answer& answer, const trace::RunFacts& facts, std::int64_t calls) {
-  std::string text = fmt::format("{} on {} ranks with {}: {} calls of collectives\n",
-                                 facts.program.empty() ? "a program" : facts.program, facts.ranks, facts.mpi, calls);
+std::string as_text(const whatif::Answer& answer, const trace::Trace& trace) {
+  const trace::RunFacts& facts = trace.facts;
+  std::string text =
+      fmt::format("{} on {} ranks with {}: {} calls of collectives\n",
+                  facts.program.empty() ? "a program" : facts.program, facts.ranks, facts.mpi, trace.calls());
   text += fmt::format("  {:<52}{:>10}{:>13}{:>11}{:>10}\n", "", "run", "collectives", "waiting", "change");
   text += line_of(answer.recorded, nullptr) + line_of(answer.today, nullptr);
   if (answer.asked) text += line_of(*answer.asked, nullptr);
@@ -93,12 +82,12 @@ ordered_json as_json(const whatif::Row& row) {
           {"ranks", {{"in_collectives_s", row.times.in_collectives_s}, {"waiting_s", row.times.waiting_s}}}};
 }
 
-ordered_json as_json(const whatif::Answer& answer, const trace::RunFacts& facts, std::int64_t calls) {
+ordered_json as_json(const whatif::Answer& answer, const trace::Trace& trace) {
   ordered_json json = {{"circoll_whatif", 1},
-                       {"program", facts.program},
-                       {"mpi", facts.mpi},
-                       {"ranks", facts.ranks},
-                       {"calls", calls},
+                       {"program", trace.facts.program},
+                       {"mpi", trace.facts.mpi},
+                       {"ranks", trace.facts.ranks},
+                       {"calls", trace.calls()},
                        {"recorded", as_json(answer.recorded)},
                        {"simulated", as_json(answer.today)}};
   if (answer.asked) json["asked"] = as_json(*answer.asked);
@@ -137,18 +126,16 @@ void write_formats(const WhatIfOptions& o, const trace::Trace& trace, const what
 
 void run(const WhatIfOptions& o) {
   const Interruptible interruptible;
-  const trace::Trace trace = read_trace(o.trace);
+  const trace::Trace trace = whatif::read_recording(o.trace);
   whatif::Question question{.ranks = o.ranks, .cores = o.cores, .balanced = o.balanced, .policies = o.policies};
   question.go_on = [] { return !interrupted(); };
   if (!o.machine.empty()) question.machine = measured::read_machine_file(o.machine);
   for (const std::string& algorithm : o.algorithms) question.algorithms.push_back(read_algorithm(algorithm));
   for (const std::string& policy : o.policies) measured::require_rules(policy);
-  std::int64_t calls = 0;
-  for (const trace::RankTrace& rank : trace.ranks) calls += static_cast<std::int64_t>(rank.calls.size());
   try {
     write_formats(o, trace, question);
     const whatif::Answer answer = whatif::answer(trace, question);
-    print(o.json ? as_json(answer, trace.facts, calls).dump(2) + "\n" : as_text(answer, trace.facts, calls));
+    print(o.json ? as_json(answer, trace).dump(2) + "\n" : as_text(answer, trace));
   } catch (const sim::Stopped&) {
     throw std::runtime_error("stopped before there was a result");
   }

@@ -119,5 +119,6 @@ void add_simulation(py::module_& module);
 void add_traffic(py::module_& module);
 void add_failures(py::module_& module);
 void add_execution(py::module_& module);
+void add_whatif(py::module_& module);
 
 }  // namespace circoll::python

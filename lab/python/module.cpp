@@ -178,4 +178,5 @@ PYBIND11_MODULE(_core, module) {
   add_traffic(module);
   add_failures(module);
   add_execution(module);
+  add_whatif(module);
 }

@@ -152,12 +152,20 @@ Program program_of(const trace::Trace& trace, const Question& question) {
 Answer answer(const trace::Trace& trace, const Question& question) {
   Answer result;
   Program program = program_of(trace, trace.facts.ranks);
+  std::set<Collective> collectives;
+  for (const Kind& kind : program.kinds) collectives.insert(regular_of(kind.collective));
+  const std::size_t rows = 3 + question.policies.size() + question.algorithms.size() + collectives.size();
+  std::size_t done = 0;
+  const auto row_is_done = [&] {
+    if (question.at) question.at(static_cast<double>(++done) / static_cast<double>(rows));
+  };
   const Machine before = recorded_machine(trace);
   result.recorded = {"recorded", program.recorded};
   std::int64_t unknown = 0;
   Player today(before, question.go_on);
   result.today = {"simulated, as it was served", today.play(program, as_served(before, program.mpi, &unknown))};
   result.notes = notes_of(result, program, unknown);
+  row_is_done();
 
   const Machine machine = question.machine.value_or(before);
   Player player(machine, question.go_on);
@@ -165,9 +173,11 @@ Answer answer(const trace::Trace& trace, const Question& question) {
   program = program_of(trace, question);
   if (const std::string name = name_of(question, machine.name); !name.empty())
     result.asked = Row{name, player.play(program, served)};
+  row_is_done();
 
   const auto change = [&](std::string what, const Choose& choose) {
     result.changes.push_back({std::move(what), player.play(program, choose)});
+    row_is_done();
   };
   for (const std::string& policy : question.policies)
     change("policy " + policy, by_policy(policy, machine, program.mpi));
@@ -175,18 +185,20 @@ Answer answer(const trace::Trace& trace, const Question& question) {
     change(fmt::format("{}/{}", to_string(selection.collective), selection.text()),
            by_algorithm(selection, machine, served));
   }
-  std::set<Collective> collectives;
-  for (const Kind& kind : program.kinds) collectives.insert(regular_of(kind.collective));
   for (const Collective collective : collectives) {
-    if (const auto best = best_algorithm(player, program, collective, served))
+    if (const auto best = best_algorithm(player, program, collective, served)) {
       change(fmt::format("{}/{} (the best one)", to_string(collective), best->text()),
              by_algorithm(*best, machine, served));
+    } else {
+      row_is_done();
+    }
   }
   if (!question.balanced && program.ranks > 1) {
     Program balanced = program;
     balance(balanced);
     result.changes.push_back({"load balanced", player.play(balanced, served)});
   }
+  row_is_done();
   result.verdict = verdict_of(result, question);
   return result;
 }

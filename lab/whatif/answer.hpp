@@ -12,13 +12,14 @@
 namespace circoll::whatif {
 
 struct Question {
-  std::optional<Machine> machine{};     ///< another one than that of the recording
-  Rank ranks = 0;                       ///< 0: as many as were recorded
-  Rank cores = 0;                       ///< ranks on a node; 0: as many as were recorded
-  bool balanced = false;                ///< the load is balanced in all that is played
-  std::vector<Selection> algorithms{};  ///< each is a change
-  std::vector<std::string> policies{};  ///< likewise
-  std::function<bool()> go_on{};        ///< as Player
+  std::optional<Machine> machine{};       ///< another one than that of the recording
+  Rank ranks = 0;                         ///< 0: as many as were recorded
+  Rank cores = 0;                         ///< ranks on a node; 0: as many as were recorded
+  bool balanced = false;                  ///< the load is balanced in all that is played
+  std::vector<Selection> algorithms{};    ///< each is a change
+  std::vector<std::string> policies{};    ///< likewise
+  std::function<bool()> go_on{};          ///< as Player
+  std::function<void(double part)> at{};  ///< is told the part of the work that is done
 };
 
 struct Row {

@@ -12,22 +12,22 @@ from typing import Any
 
 from ._core import (FAILURE_CLASSES, Algorithm, Buffer, Builder, Execution, LogGops, Machine, Network, Region, Schedule, Simulation, _verify_sizes,
                     algorithm, algorithms, collectives, execute, explain, faults, messages, parse, profile, rank, read, repair, rules,
-                    simulate, to_dot, to_goal, to_json, to_msccl, to_svg, to_text, traffic, verify)
+                    simulate, to_dot, to_goal, to_json, to_msccl, to_svg, to_text, traffic, verify, whatif)
 from .errors import Error, InternalError, InvalidArgument, ParseError, Refuted, UnknownName, Unsupported
 from .progress import Progress
-from .results import (Cost, Decision, Failures, Guarantees, Needs, Profile, ProfileProgram, ProfileRanks, RangeVerdict, Ranked, Refutation, Repair, Rule,
-                      Terms, Traffic, Verdict)
+from .results import (Cost, Decision, Failures, Guarantees, Needs, PlayedRun, Profile, ProfileProgram, ProfileRanks, RangeVerdict, Ranked, Refutation,
+                      Repair, Rule, Terms, Traffic, Verdict, WhatIf)
 from .running import run
 from .schedules import StepKind, build, write
 from .version import VERSION as __version__
 
 __all__ = ["Algorithm", "Buffer", "Builder", "Cost", "Decision", "Error", "Execution", "FAILURE_CLASSES", "Failures", "Guarantees",
-           "InternalError", "InvalidArgument", "LogGops", "Machine", "Needs", "Network", "ParseError", "Profile", "ProfileProgram",
+           "InternalError", "InvalidArgument", "LogGops", "Machine", "Needs", "Network", "ParseError", "PlayedRun", "Profile", "ProfileProgram",
            "ProfileRanks", "RangeVerdict", "Ranked", "Refutation", "Refuted", "Region", "Repair", "Rule", "Schedule", "Simulation",
-           "StepKind", "Terms", "Traffic", "UnknownName", "Unsupported", "Verdict", "algorithm", "algorithms", "build", "collectives",
+           "StepKind", "Terms", "Traffic", "UnknownName", "Unsupported", "Verdict", "WhatIf", "algorithm", "algorithms", "build", "collectives",
            "costs", "execute", "explain", "faults", "measurements", "messages", "parse", "profile", "rank", "read", "repair", "rules",
            "run", "simulate", "to_dot", "to_goal", "to_json", "to_msccl", "to_svg", "to_text", "traffic", "verify", "verify_range",
-           "write"]
+           "whatif", "write"]
 
 
 def verify_range(what: str | Algorithm, sizes: Iterable[int] = range(1, 65), all_roots: bool = False, segments: Iterable[int] = (),

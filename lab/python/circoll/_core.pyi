@@ -6,7 +6,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .progress import Progress
-from .results import Cost, Decision, Failures, Guarantees, Needs, Profile, RangeVerdict, Ranked, Repair, Rule, Terms, Traffic, Verdict
+from .results import Cost, Decision, Failures, Guarantees, Needs, Profile, RangeVerdict, Ranked, Repair, Rule, Terms, Traffic, Verdict, WhatIf
 
 FAILURE_CLASSES: tuple[str, ...]
 _What = Any  # an id, an Algorithm, or the schedules of all ranks
@@ -207,3 +207,5 @@ def faults(what: _What, p: int = 0, keep: str = "buf", root: int = 0, in_place: 
 def repair(what: _What, k: int, failed: Sequence[int], p: int = 0, keep: str = "buf", root: int = 0, in_place: bool = False) -> Repair: ...
 def execute(what: _What, p: int = 0, counts: Sequence[int] = ..., type: str = "float64", op: str = "sum", root: int = 0,
             threads: bool = False) -> Execution: ...
+def whatif(path: str | os.PathLike[str], machine: Machine | None = None, p: int = 0, cores: int = 0, balanced: bool = False,
+           algorithms: Sequence[_What] = ..., policies: Sequence[str] = ..., progress: Progress = False) -> WhatIf: ...

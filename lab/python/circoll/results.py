@@ -220,3 +220,30 @@ class Traffic:
     levels: dict[str, tuple[float, int]]
     rounds: Any = dataclasses.field(repr=False)
     busiest: list[str] = dataclasses.field(repr=False)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PlayedRun:
+    """A run of a recorded program, as it was or as it is played. The times of the ranks are arrays, in seconds."""
+
+    what: str
+    run_s: float
+    in_collectives_s: Any = dataclasses.field(repr=False)
+    waiting_s: Any = dataclasses.field(repr=False)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class WhatIf:
+    """A recorded program: the run itself, the same run in the simulator, and with changes. `asked` has the machine, ranks, cores or balanced load of the
+    question, if there are any. Changes are of `asked`, or of `simulated`."""
+
+    program: str
+    mpi: str
+    ranks: int
+    calls: int
+    recorded: PlayedRun
+    simulated: PlayedRun
+    asked: PlayedRun | None
+    changes: list[PlayedRun]
+    notes: list[str]
+    verdict: str
