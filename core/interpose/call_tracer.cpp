@@ -88,7 +88,7 @@ std::uint32_t CallTracer::communicator_of(MPI_Comm comm) {
   PMPI_Comm_size(comm, &size);
   PMPI_Comm_size(mpi::base_world(), &all);
   mpi::RankMap in_world;
-  const bool foreign = inter != 0 || !mpi::find_world_ranks(comm, size, &in_world);
+  const bool foreign = inter != 0 || !mpi::find_world_ranks(comm, &in_world);
   std::vector<Rank> members;
   for (Rank rank = 0; !foreign && rank < size; ++rank) members.push_back(in_world(rank));
   const std::uint32_t index = foreign ? calls_.add_foreign_communicator() : calls_.add_communicator(members, all);
@@ -102,13 +102,13 @@ std::uint32_t CallTracer::index_of(trace::Shape shape, const Selection* served) 
   const std::uint64_t hash = hash_of(shape, served);
   const auto [begin, end] = known_.equal_range(hash);
   for (auto candidate = begin; candidate != end; ++candidate) {
-    const Known& known = candidate->second;
+    const KnownShape& known = candidate->second;
     if (known.algorithm != (served == nullptr ? nullptr : served->algorithm)) continue;
     if (served != nullptr && known.params != served->params) continue;
     if (shape == known.shape) return known.index;
   }
   if (known_.size() >= most_known) known_.clear();
-  Known fresh{.shape = shape, .index = 0};
+  KnownShape fresh{.shape = shape, .index = 0};
   if (served != nullptr) {
     fresh.algorithm = served->algorithm;
     fresh.params = served->params;

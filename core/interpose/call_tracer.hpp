@@ -52,7 +52,7 @@ class CallTracer {
 
  private:
   /// A shape that is in the file already, without the text about what served it.
-  struct Known {
+  struct KnownShape {
     trace::Shape shape{};
     const Algorithm* algorithm = nullptr;
     Params params{};
@@ -78,7 +78,7 @@ class CallTracer {
   trace::RankWriter calls_;
   double begin_s_;
   int keyval_ = MPI_KEYVAL_INVALID;  ///< of communicators: their index
-  std::unordered_multimap<std::uint64_t, Known> known_;
+  std::unordered_multimap<std::uint64_t, KnownShape> known_;
   std::vector<KnownCommunicator> communicators_;
   std::map<std::uint64_t, std::uint32_t> persistent_;  ///< shapes of requests, by handle
 };

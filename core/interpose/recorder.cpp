@@ -7,28 +7,22 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <span>
-#include <string_view>
-#include <system_error>
-#include <thread>
 
 #include "circoll/collectives.hpp"
 #include "exec/mpi/call/datatype.hpp"
 #include "exec/mpi/call/elements.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/long_waits.hpp"
+#include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "facts/environment.hpp"
 #include "facts/hash.hpp"
 #include "facts/program_name.hpp"
-#include "facts/text.hpp"
-#include "record/diagnosis.hpp"
+#include "interpose/hang_watch.hpp"
 #include "record/process.hpp"
 
 namespace circoll::interpose {
@@ -88,33 +82,22 @@ std::string mpi_version() {
   return text;
 }
 
-/// The ranks of a group in MPI_COMM_WORLD; empty if one is not in it.
-std::vector<int> world_ranks(MPI_Group group, MPI_Group world) {
-  int size = 0;
-  PMPI_Group_size(group, &size);
-  std::vector<int> own(static_cast<std::size_t>(size)), all(own.size());
-  std::iota(own.begin(), own.end(), 0);
-  if (size > 0) PMPI_Group_translate_ranks(group, size, own.data(), world, all.data());
-  if (std::ranges::find(all, MPI_UNDEFINED) != all.end()) all.clear();
-  return all;
-}
-
+/// The members of a communicator in MPI_COMM_WORLD; empty if one is not in it.
 std::vector<int> members_of(MPI_Comm comm, bool inter) {
-  MPI_Group world = MPI_GROUP_NULL, local = MPI_GROUP_NULL, remote = MPI_GROUP_NULL;
-  PMPI_Comm_group(mpi::base_world(), &world);
+  MPI_Group local = MPI_GROUP_NULL, remote = MPI_GROUP_NULL;
+  std::vector<int> members, others;
   PMPI_Comm_group(comm, &local);
-  std::vector<int> members = world_ranks(local, world);
+  bool known = mpi::find_world_ranks(local, &members);
+  PMPI_Group_free(&local);
   if (inter) {
     PMPI_Comm_remote_group(comm, &remote);
-    const std::vector<int> others = world_ranks(remote, world);
-    // Both groups give the same order.
-    if (others.empty()) members.clear();
-    const bool after = !members.empty() && others.front() < members.front();
-    members.insert(after ? members.begin() : members.end(), others.begin(), others.end());
+    known = mpi::find_world_ranks(remote, &others) && known;
     PMPI_Group_free(&remote);
+    // Both groups give the same order.
+    const bool after = known && others.front() < members.front();
+    members.insert(after ? members.begin() : members.end(), others.begin(), others.end());
   }
-  PMPI_Group_free(&local);
-  PMPI_Group_free(&world);
+  if (!known) members.clear();
   return members;
 }
 
@@ -160,116 +143,7 @@ Amount amount_of(const mpi::Call& call, int rank) {
   }
 }
 
-/// The time after which a call counts as one that hangs. Nothing if there is no limit, or a wrong one, with a warning.
-std::optional<std::chrono::seconds> hang_limit(int rank) {
-  const auto text = environment("CIRCOLL_HANG_AFTER");
-  if (!text || *text == "off") return std::nullopt;
-  const bool unit = text->ends_with('s');
-  const auto seconds = parse_number(std::string_view(*text).substr(0, text->size() - (unit ? 1 : 0)));
-  if (seconds && *seconds > 0) return std::chrono::seconds(*seconds);
-  if (rank == 0) {
-    std::fprintf(stderr, "circoll: CIRCOLL_HANG_AFTER: '%s' is not a number of seconds; nothing is watched\n",
-                 text->c_str());
-  }
-  return std::nullopt;
-}
-
 }  // namespace
-
-/// Looks once a second how long this rank has been in its call. After the limit it prints, once, what `circoll hang`
-/// would. Of the ranks of a node the one that has waited longest speaks.
-class HangWatch {
- public:
-  /// nullptr if nothing is to be watched, or no thread can be started.
-  [[nodiscard]] static std::unique_ptr<HangWatch> begin(const std::string& directory, int rank,
-                                                        const std::string& path) {
-    const auto limit = hang_limit(rank);
-    if (!limit) return nullptr;
-    try {
-      return std::make_unique<HangWatch>(directory, rank, path, *limit);
-    } catch (const std::system_error&) {
-      return nullptr;
-    }
-  }
-
-  HangWatch(std::string directory, int rank, std::string path, std::chrono::seconds limit)
-      : directory_(std::move(directory)), path_(std::move(path)), rank_(rank), limit_(limit) {
-    // Signals are for the program's threads.
-    sigset_t all{}, before{};
-    sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-      thread_ = std::thread([this] { run(); });
-    } catch (...) {
-      (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      throw;
-    }
-    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
-  ~HangWatch() {
-    {
-      const std::scoped_lock lock(mutex_);
-      is_over_ = true;
-    }
-    over_.notify_one();
-    thread_.join();
-  }
-  HangWatch(const HangWatch&) = delete;
-  HangWatch& operator=(const HangWatch&) = delete;
-
- private:
-  void run() noexcept {
-    std::unique_lock lock(mutex_);
-    while (!over_.wait_for(lock, std::chrono::seconds(1), [this] { return is_over_; })) {
-      try {
-        if (looks_hung() && tell()) return;
-      } catch (...) {
-        return;  // it is no reason to disturb the program
-      }
-    }
-  }
-
-  /// The beginning of a blocking call that lasts longer than the limit; nothing if there is none.
-  [[nodiscard]] std::optional<std::int64_t> hangs_since(const record::ReadRecord& record) const {
-    const std::int64_t latest_ns = record::coarse_ns() - std::chrono::nanoseconds(limit_).count();
-    const auto found = std::ranges::find_if(
-        record.calls, [&](const record::ReadCall& call) { return call.blocks() && call.begin_ns <= latest_ns; });
-    return found == record.calls.end() ? std::nullopt : std::optional(found->begin_ns);
-  }
-  [[nodiscard]] bool looks_hung() const { return hangs_since(record::read_record(path_)).has_value(); }
-
-  /// True if nothing is left to do. The rank of this node that has waited longest speaks.
-  [[nodiscard]] bool tell() const {
-    std::vector<std::string> complaints;
-    for (record::SeenJob& job : record::jobs_in(directory_, &complaints)) {
-      const record::SeenRank* const own = job.rank(rank_);
-      if (own == nullptr || own->record.path != path_) continue;
-      const auto since = hangs_since(own->record);
-      if (!since) return false;
-      const bool another = std::ranges::any_of(job.ranks, [&](const record::SeenRank& rank) {
-        if (rank.record.host != own->record.host) return false;
-        const auto its = hangs_since(rank.record);
-        return its && (*its < *since || (*its == *since && rank.record.rank < rank_));
-      });
-      if (another) return true;
-      record::look(job, {});
-      const std::string text = record::text_of(job, record::judge(job));
-      std::fprintf(stderr, "circoll: rank %d has been in a call for %lld s: %s", rank_,
-                   static_cast<long long>(limit_.count()), text.c_str());
-      return true;
-    }
-    return true;
-  }
-
-  std::string directory_;
-  std::string path_;
-  int rank_;
-  std::chrono::seconds limit_;
-  std::mutex mutex_;
-  std::condition_variable over_;
-  bool is_over_ = false;
-  std::thread thread_;
-};
 
 Recorder::Recorder(std::unique_ptr<record::Writer> writer) : writer_(std::move(writer)) {}
 Recorder::~Recorder() = default;

@@ -16,17 +16,10 @@
 #include "circoll/collectives.hpp"
 #include "facts/rank_list.hpp"
 #include "facts/text.hpp"
+#include "record/words.hpp"
 
 namespace circoll::record {
 namespace {
-
-/// A place in the order of calls on a communicator.
-struct Place {
-  std::uint64_t comm = 0;
-  std::uint64_t number = 0;
-  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
-  friend auto operator<=>(const Place&, const Place&) = default;
-};
 
 /// A rank that waits in a call.
 struct Waiting {
@@ -34,51 +27,6 @@ struct Waiting {
   const ReadCall* call = nullptr;
   [[nodiscard]] Place place() const { return {call->comm, call->number}; }
 };
-
-Rank number_of(const SeenRank& rank) { return rank.record.rank; }
-
-bool is_over(const SeenRank& rank) { return rank.record.phase != Phase::running; }
-
-std::string function_name(const ReadCall& call) {
-  const std::string lower(to_string(call.collective));
-  if (call.mode == CallMode::nonblocking) return "MPI_I" + lower;
-  const std::string capital = static_cast<char>(std::toupper(static_cast<unsigned char>(lower[0]))) + lower.substr(1);
-  if (call.mode == CallMode::persistent_start) return "MPI_Start of MPI_" + capital + "_init";
-  return "MPI_" + capital + (call.mode == CallMode::blocking ? "" : "_init");
-}
-
-std::string bytes_text(Count bytes) { return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"); }
-
-std::string comm_text(std::uint64_t id, const ReadRecord& record) {
-  if (id == world_id) return "MPI_COMM_WORLD";
-  if (id == unknown_comm) return "a communicator that was not known";
-  const ReadComm* const comm = record.comm(id);
-  std::string text = fmt::format("communicator {:08x}", id & 0xffffffffU);
-  if (comm == nullptr) return text;
-  const std::string name = comm->name.empty() ? "" : "\"" + comm->name + "\", ";
-  return fmt::format("{} ({}{} ranks)", text, name, comm->size);
-}
-
-std::string place_text(const Place& place, const ReadRecord& record) {
-  if (place.comm == unknown_comm) return "on " + comm_text(place.comm, record);
-  return fmt::format("call {} on {}", place.number, comm_text(place.comm, record));
-}
-
-std::string upper(std::string_view text) {
-  std::string made;
-  for (const char c : text) made += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return made;
-}
-
-/// The call alone, as all ranks of a correct program make it.
-std::string arguments_text(const ReadCall& call) {
-  std::string text = function_name(call);
-  if (call.bytes && call.collective.collective != Collective::barrier) text += " of " + bytes_text(*call.bytes);
-  if (call.op) text += ", MPI_" + upper(to_string(*call.op));
-  if (call.type) text += fmt::format("{}{}", call.op ? " on " : " as ", to_string(*call.type));
-  if (call.root) text += fmt::format(", root {}", *call.root);
-  return text;
-}
 
 /// The first difference of two calls that should be alike; Reason::none if they may be.
 Reason difference(const ReadCall& a, const ReadCall& b) {
@@ -110,7 +58,7 @@ class Judgement {
     find_waiting();
   }
 
-  [[nodiscard]] Verdict verdict() const {
+  [[nodiscard]] Diagnosis verdict() const {
     if (waiting_.empty()) return nobody_waits();
     if (auto found = mismatch()) return *found;
     if (auto found = lost()) return *found;
@@ -192,8 +140,8 @@ class Judgement {
     return all;
   }
 
-  [[nodiscard]] Verdict nobody_waits() const {
-    Verdict verdict{.sentence = "no rank waits in a collective call"};
+  [[nodiscard]] Diagnosis nobody_waits() const {
+    Diagnosis verdict{.sentence = "no rank waits in a collective call"};
     if (job_->ranks.empty()) verdict.sentence = "there is no record of any rank";
     std::vector<Rank> gone;
     for (const SeenRank& rank : job_->ranks) {
@@ -228,7 +176,7 @@ class Judgement {
   }
 
   /// The earliest calls at one place that differ: what follows may be their consequence.
-  [[nodiscard]] std::optional<Verdict> mismatch() const {
+  [[nodiscard]] std::optional<Diagnosis> mismatch() const {
     std::vector<Group> worst;
     Place where;
     std::int64_t earliest_ns = 0;
@@ -246,7 +194,7 @@ class Judgement {
     if (worst.empty()) return std::nullopt;
     const Group& few = worst.front();
     const Group& most = worst.back();
-    Verdict verdict{.reason = difference(*few.call, *most.call)};
+    Diagnosis verdict{.reason = difference(*few.call, *most.call)};
     // Where no side has more ranks, each may be the wrong one.
     for (const Group& group : worst) {
       if (group.ranks.size() == few.ranks.size())
@@ -276,11 +224,11 @@ class Judgement {
   }
 
   /// Processes that are gone or stopped, where others wait for them. Where all are gone, somebody has ended the job.
-  [[nodiscard]] std::optional<Verdict> lost() const {
+  [[nodiscard]] std::optional<Diagnosis> lost() const {
     if (!lives_) return std::nullopt;
     for (const ProcessState state : {ProcessState::gone, ProcessState::stopped}) {
       for (const auto& [place, ranks] : waits()) {
-        Verdict verdict{.reason = state == ProcessState::gone ? Reason::killed : Reason::stopped};
+        Diagnosis verdict{.reason = state == ProcessState::gone ? Reason::killed : Reason::stopped};
         for (const Rank member : members(place.comm)) {
           const SeenRank* const rank = job_->rank(member);
           if (rank != nullptr && rank->state == state && !is_over(*rank) && !has_ended(*rank, place))
@@ -301,17 +249,17 @@ class Judgement {
   }
 
   /// The same of ranks for which nobody is known to wait.
-  [[nodiscard]] std::optional<Verdict> lost_anywhere() const {
+  [[nodiscard]] std::optional<Diagnosis> lost_anywhere() const {
     if (!lives_) return std::nullopt;
     for (const SeenRank& rank : job_->ranks) {
       const bool gone = rank.state == ProcessState::gone;
       if (is_over(rank) || (!gone && rank.state != ProcessState::stopped)) continue;
       const auto all = waits();
-      return Verdict{.reason = gone ? Reason::killed : Reason::stopped,
-                     .ranks = {number_of(rank)},
-                     .sentence = fmt::format("the process of rank {} is {}; {}", number_of(rank),
-                                             gone ? "gone" : "stopped by a signal",
-                                             waits_text(all.begin()->first, all.begin()->second))};
+      return Diagnosis{.reason = gone ? Reason::killed : Reason::stopped,
+                       .ranks = {number_of(rank)},
+                       .sentence = fmt::format("the process of rank {} is {}; {}", number_of(rank),
+                                               gone ? "gone" : "stopped by a signal",
+                                               waits_text(all.begin()->first, all.begin()->second))};
     }
     return std::nullopt;
   }
@@ -389,7 +337,7 @@ class Judgement {
   }
 
   /// The ends of the graph of who waits for whom.
-  [[nodiscard]] Verdict awaited() const {
+  [[nodiscard]] Diagnosis awaited() const {
     const auto all = waits();
     std::map<Reason, std::vector<Rank>> ends;
     std::map<Rank, Place> ends_at;
@@ -406,7 +354,7 @@ class Judgement {
     if (weight(worst->first) <= weight(Reason::finalized)) {
       if (auto found = lost_anywhere()) return *found;
     }
-    Verdict verdict{.reason = worst->first, .ranks = worst->second};
+    Diagnosis verdict{.reason = worst->first, .ranks = worst->second};
     std::ranges::sort(verdict.ranks);
     const Place place = ends_at.at(verdict.ranks.front());
     if (verdict.reason == Reason::unknown) {
@@ -433,14 +381,14 @@ class Judgement {
     return fmt::format("{} ({})", function_name(*calls.front().call), place_text(place, calls.front().rank->record));
   }
 
-  [[nodiscard]] Verdict in_a_circle(const std::map<Place, std::vector<Rank>>& all) const {
+  [[nodiscard]] Diagnosis in_a_circle(const std::map<Place, std::vector<Rank>>& all) const {
     std::vector<std::pair<Place, std::vector<Rank>>> circle;
     for (const auto& [place, ranks] : all) {
       if (!missing(place).empty()) circle.emplace_back(place, ranks);
     }
     if (circle.empty()) return all_inside(all);
     std::ranges::stable_sort(circle, {}, [](const auto& one) { return one.second.size(); });
-    Verdict verdict{.reason = Reason::communicator};
+    Diagnosis verdict{.reason = Reason::communicator};
     const std::size_t fewest = circle.front().second.size();
     for (const auto& [place, ranks] : circle) {
       if (ranks.size() == fewest) verdict.ranks.insert(verdict.ranks.end(), ranks.begin(), ranks.end());
@@ -453,7 +401,7 @@ class Judgement {
     return verdict;
   }
 
-  [[nodiscard]] Verdict all_inside(const std::map<Place, std::vector<Rank>>& all) const {
+  [[nodiscard]] Diagnosis all_inside(const std::map<Place, std::vector<Rank>>& all) const {
     const auto& [place, ranks] = *all.begin();
     return {.reason = Reason::inside,
             .sentence =
@@ -467,38 +415,6 @@ class Judgement {
   std::vector<Waiting> waiting_;
   mutable std::map<Place, std::vector<Rank>> missing_;  ///< as missing() has found them
 };
-
-std::string state_text(const SeenRank& rank) {
-  if (is_over(rank) && rank.state != ProcessState::gone) return "in MPI_Finalize";
-  if (rank.state == ProcessState::gone && rank.record.phase == Phase::ended) return "ended";
-  if (rank.state == ProcessState::running || rank.state == ProcessState::sleeping) return rank.burns ? "busy" : "idle";
-  return std::string(to_string(rank.state));
-}
-
-std::string seconds_text(std::int64_t from_ns, std::int64_t now_ns) {
-  if (from_ns <= 0 || now_ns < from_ns) return {};
-  return fmt::format(", for {:.1f} s", static_cast<double>(now_ns - from_ns) * 1e-9);
-}
-
-/// The ranks of a wait in MPI_COMM_WORLD, where they are known.
-std::string wait_text(const ReadCall& call, const ReadRecord& record) {
-  if (!record.wait || record.wait->call != call.sequence || record.wait->ranks.empty()) return {};
-  const ReadComm* const comm = record.comm(call.comm);
-  std::vector<Rank> world;
-  for (const Rank rank : record.wait->ranks)
-    world.push_back(comm == nullptr ? rank : comm->world_rank(rank).value_or(rank));
-  std::ranges::sort(world);
-  std::string text = fmt::format("waits for message {} of {}", record.wait->message, ranks_text(world));
-  if (record.wait->peers > world.size()) text += " and others";
-  return text;
-}
-
-std::string cut(std::string text, bool wide) {
-  constexpr std::size_t columns = 100;
-  if (wide || text.size() <= columns) return text;
-  text.resize(columns - 3);
-  return text + "...";
-}
 
 }  // namespace
 
@@ -534,68 +450,6 @@ std::string_view to_string(Reason reason) {
   return names.at(static_cast<std::size_t>(reason));
 }
 
-Verdict judge(const SeenJob& job) { return Judgement(job).verdict(); }
-
-std::string text_of(const ReadCall& call, const ReadRecord& record) {
-  return arguments_text(call) + ", " + place_text({call.comm, call.number}, record);
-}
-
-std::string text_of(const SeenJob& job, const Verdict& verdict, bool wide) {
-  std::string text = verdict.sentence + "\n";
-  for (const std::string& line : verdict.more) text += cut("  " + line, wide) + "\n";
-  if (job.ranks.empty()) return text;
-  const ReadRecord& first = job.ranks.front().record;
-  text += cut(fmt::format("{} of {} ranks of {} ({}) on {}:", job.ranks.size(), job.size, first.program, first.mpi,
-                          first.host),
-              wide) +
-          "\n";
-  constexpr std::size_t most_lines = 32;
-  std::size_t lines = 0;
-  for (const SeenRank& rank : job.ranks) {
-    const bool named = std::ranges::find(verdict.ranks, number_of(rank)) != verdict.ranks.end();
-    if (!wide && !named && lines >= most_lines) continue;
-    ++lines;
-    const auto& calls = rank.record.calls;
-    const auto open = std::find_if(calls.rbegin(), calls.rend(), [](const ReadCall& call) { return call.blocks(); });
-    std::string does = "outside of collective calls", waits;
-    if (open != calls.rend()) {
-      does = text_of(*open, rank.record) + seconds_text(open->begin_ns, job.now_ns);
-      waits = wait_text(*open, rank.record);
-    } else if (const std::string function = rank.mpi_function(); !function.empty()) {
-      does = "in " + function;
-    } else if (is_over(rank)) {
-      does = "in MPI_Finalize, or behind it";
-    }
-    text +=
-        cut(fmt::format("  rank {:<4} pid {:<7} {:<7} {}", rank.record.rank, rank.record.pid, state_text(rank), does),
-            wide) +
-        "\n";
-    if (!waits.empty()) text += cut("    " + waits, wide) + "\n";
-  }
-  if (lines < job.ranks.size()) text += fmt::format("  and {} more ranks (--wide)\n", job.ranks.size() - lines);
-  constexpr std::size_t shown_ranks = 3, shown_calls = 4, shown_frames = 8;
-  for (std::size_t i = 0; i < std::min(verdict.ranks.size(), shown_ranks); ++i) {
-    const SeenRank* const rank = job.rank(verdict.ranks[i]);
-    if (rank == nullptr) continue;
-    const auto& calls = rank->record.calls;
-    text += fmt::format("last calls of rank {}:{}\n", rank->record.rank, calls.empty() ? " none" : "");
-    for (std::size_t k = calls.size() - std::min(calls.size(), shown_calls); k < calls.size(); ++k) {
-      const ReadCall& call = calls[k];
-      const char* const state = call.failed        ? "failed"
-                                : call.end_ns != 0 ? "ended"
-                                : call.unseen_end  ? "begun"
-                                                   : "under way";
-      text += cut(fmt::format("  {:<9} {}{}", state, text_of(call, rank->record),
-                              call.algorithm.empty() ? "" : ", " + call.algorithm),
-                  wide) +
-              "\n";
-    }
-    if (rank->stack.empty()) continue;
-    text += fmt::format("stack of rank {}:\n", rank->record.rank);
-    for (std::size_t k = 0; k < std::min(rank->stack.size(), shown_frames); ++k)
-      text += cut("  " + rank->stack[k], wide) + "\n";
-  }
-  return text;
-}
+Diagnosis judge(const SeenJob& job) { return Judgement(job).verdict(); }
 
 }  // namespace circoll::record

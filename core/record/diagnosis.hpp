@@ -56,7 +56,7 @@ enum class Reason : std::uint8_t {
 /// "none", "collective", "root", ... as JSON has them.
 [[nodiscard]] std::string_view to_string(Reason reason);
 
-struct Verdict {
+struct Diagnosis {
   Reason reason = Reason::none;
   std::vector<Rank> ranks{};        ///< of MPI_COMM_WORLD, for which the others wait; ascending
   std::string sentence{};           ///< the first line
@@ -64,13 +64,13 @@ struct Verdict {
 };
 
 /// Judges a job. Ranks of which there is no record count as unknown.
-[[nodiscard]] Verdict judge(const SeenJob& job);
+[[nodiscard]] Diagnosis judge(const SeenJob& job);
 
 /// "MPI_Bcast of 400 bytes of int32, root 0, call 5 on MPI_COMM_WORLD".
 [[nodiscard]] std::string text_of(const ReadCall& call, const ReadRecord& record);
 /// The verdict, a table of the ranks, and the last calls of those for which the others wait. Lines are at most 100
 /// columns wide, unless `wide`.
-[[nodiscard]] std::string text_of(const SeenJob& job, const Verdict& verdict, bool wide = false);
+[[nodiscard]] std::string text_of(const SeenJob& job, const Diagnosis& verdict, bool wide = false);
 
 /// Settings of look().
 struct LookOptions {

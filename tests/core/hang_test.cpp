@@ -61,7 +61,7 @@ struct Job {
 using Ranks = std::vector<Rank>;
 
 void expect(const Job& job, Reason reason, const Ranks& ranks, const std::string& words) {
-  const Verdict verdict = judge(job.seen);
+  const Diagnosis verdict = judge(job.seen);
   EXPECT_EQ(to_string(verdict.reason), to_string(reason)) << verdict.sentence;
   EXPECT_EQ(verdict.ranks, ranks) << verdict.sentence;
   EXPECT_NE(verdict.sentence.find(words), std::string::npos) << verdict.sentence;
@@ -287,7 +287,7 @@ TEST(Hang, CallsOnUnknownCommunicatorsAreNotCompared) {
 TEST(Hang, ManyRanksAreShownInPart) {
   Job job(1000);
   for (int rank = 0; rank < 999; ++rank) job.call(rank, Collective::barrier, false);
-  const Verdict verdict = judge(job.seen);
+  const Diagnosis verdict = judge(job.seen);
   EXPECT_EQ(verdict.ranks, Ranks{999});
   const std::string some = text_of(job.seen, verdict), all = text_of(job.seen, verdict, true);
   EXPECT_NE(some.find("\n  rank 999 "), std::string::npos);

@@ -50,7 +50,7 @@ void judge_record(std::span<const std::byte> bytes) {
     job.ranks.push_back({.record = record, .state = ProcessState::running});
     job.ranks.back().record.rank = rank;
   }
-  const Verdict verdict = judge(job);
+  const Diagnosis verdict = judge(job);
   if (verdict.sentence.empty() || text_of(job, verdict).empty()) std::abort();
 }
 

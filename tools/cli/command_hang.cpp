@@ -133,7 +133,7 @@ nlohmann::ordered_json json_of(const SeenRank& rank, std::int64_t now_ns) {
   return json;
 }
 
-std::string as_json(const Found& found, const record::Verdict& verdict) {
+std::string as_json(const Found& found, const record::Diagnosis& verdict) {
   nlohmann::ordered_json json{{"circoll_hang", 1},
                               {"verdict", verdict.sentence},
                               {"reason", record::to_string(verdict.reason)},
@@ -165,7 +165,7 @@ void examine(const HangOptions& options, Context& context) {
     context.exit_code = exit_failure;
     return;
   }
-  record::Verdict verdict{.sentence = "there is no record"};
+  record::Diagnosis verdict{.sentence = "there is no record"};
   if (found.job) {
     record::look(*found.job, {.stacks = !options.no_stacks, .pause_ms = options.pause_ms});
     verdict = record::judge(*found.job);

@@ -31,7 +31,7 @@ struct LintCommand {
 
 struct Answer {
   foreign::Call call;
-  foreign::Verdict verdict;
+  foreign::ForeignDecision verdict;
 };
 
 std::vector<std::int64_t> numbers_of(const std::vector<std::string>& texts, std::int64_t least, const char* option) {
@@ -85,7 +85,7 @@ std::string as_text(const LintCommand& options, const foreign::TuningFile& file,
     text += fmt::format("{}: {}{}\n", where, warning.grave ? "" : "note: ", warning.text);
   }
   for (const Answer& answer : all) {
-    const foreign::Verdict& verdict = answer.verdict;
+    const foreign::ForeignDecision& verdict = answer.verdict;
     const std::string size = size_decides(answer.call.collective) ? fmt::format("{} B", answer.call.bytes) : "";
     text += fmt::format("{:<21} p = {:<6} {:>12}  {}{}\n", to_string(answer.call.collective), answer.call.ranks, size,
                         verdict.algorithm.empty() ? "the library decides" : verdict.algorithm,

@@ -172,7 +172,7 @@ class BitsRecord final : public Serving {
     int inter = 0;
     mpi::RankMap in_world;
     PMPI_Comm_test_inter(handle, &inter);
-    if (inter != 0 || !mpi::find_world_ranks(handle, *size, &in_world)) return nullptr;
+    if (inter != 0 || !mpi::find_world_ranks(handle, &in_world)) return nullptr;
     CommPointer made = enter(in_world, *size);
     auto kept = std::make_unique<CommPointer>(made);
     if (PMPI_Comm_set_attr(handle, keyval_, kept.get()) != MPI_SUCCESS) return nullptr;

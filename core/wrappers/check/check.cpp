@@ -113,7 +113,7 @@ std::vector<Rank> Check::comparable(MPI_Comm comm) const {
   if (inter != 0 || size < 2) return {};
   mpi::RankMap in_world;
   // Of processes of another MPI_COMM_WORLD nobody knows whether they compare.
-  if (!mpi::find_world_ranks(comm, size, &in_world)) return {};
+  if (!mpi::find_world_ranks(comm, &in_world)) return {};
   std::vector<Rank> ranks(static_cast<std::size_t>(size));
   for (Rank r = 0; r < size; ++r) ranks[static_cast<std::size_t>(r)] = in_world(r);
   return ranks;

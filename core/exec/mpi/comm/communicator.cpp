@@ -49,7 +49,7 @@ int CommState::find_places() {
   if (world == nullptr && size == 1) expects_devices_ = device::expected_by_user() != device::Expected::never;
   if (!usable_ || size == 1) return MPI_SUCCESS;
   if (world == nullptr && !globals().own_world_only) return MPI_SUCCESS;
-  if (!find_world_ranks(comm, size, &ranks_)) {
+  if (!find_world_ranks(comm, &ranks_)) {
     refuse("ranks of another MPI_COMM_WORLD");
   } else if (world != nullptr) {
     carrier_ = world;

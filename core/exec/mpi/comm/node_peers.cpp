@@ -79,7 +79,7 @@ Introduction introduce(std::size_t processes) {
 
 /// A process that may be a node peer, as far as this one can tell.
 struct Candidate {
-  node::Peer* peer = nullptr;
+  node::ConnectedPeer* peer = nullptr;
   node::Reason reason = node::Reason::none;  ///< why it is none
 };
 

@@ -18,7 +18,7 @@ namespace circoll::mpi {
 
 /// A rank that is reached by memory.
 struct NodePeer {
-  node::Peer* peer = nullptr;
+  node::ConnectedPeer* peer = nullptr;
   /// The peer's number of the carrier, which its messages' keys begin with.
   std::uint32_t carrier = 0;
 };

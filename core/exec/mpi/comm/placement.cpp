@@ -107,22 +107,27 @@ RankMap::RankMap(std::vector<int> ranks) {
   }
 }
 
-bool find_world_ranks(MPI_Comm comm, Rank size, RankMap* ranks) {
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return false;
-  if (PMPI_Comm_group(base_world(), &world) != MPI_SUCCESS) {
-    PMPI_Group_free(&group);
+bool find_world_ranks(MPI_Group group, std::vector<int>* ranks) {
+  MPI_Group world = MPI_GROUP_NULL;
+  int size = 0;
+  if (PMPI_Group_size(group, &size) != MPI_SUCCESS || PMPI_Comm_group(base_world(), &world) != MPI_SUCCESS)
     return false;
-  }
-  const auto n = static_cast<std::size_t>(size);
-  std::vector<int> own(n), in_world(n);
+  std::vector<int> own(static_cast<std::size_t>(size));
+  ranks->resize(own.size());
   std::iota(own.begin(), own.end(), 0);
-  const int rc = PMPI_Group_translate_ranks(group, static_cast<int>(size), own.data(), world, in_world.data());
-  PMPI_Group_free(&group);
+  const int rc = PMPI_Group_translate_ranks(group, size, own.data(), world, ranks->data());
   PMPI_Group_free(&world);
-  if (rc != MPI_SUCCESS || std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) != in_world.end()) return false;
-  *ranks = RankMap(std::move(in_world));
-  return true;
+  return rc == MPI_SUCCESS && std::find(ranks->begin(), ranks->end(), MPI_UNDEFINED) == ranks->end();
+}
+
+bool find_world_ranks(MPI_Comm comm, RankMap* ranks) {
+  MPI_Group group = MPI_GROUP_NULL;
+  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return false;
+  std::vector<int> in_world;
+  const bool found = find_world_ranks(group, &in_world);
+  PMPI_Group_free(&group);
+  if (found) *ranks = RankMap(std::move(in_world));
+  return found;
 }
 
 int gather_locations(MPI_Comm comm, int rank, int size, std::vector<RankLocation>* all) {

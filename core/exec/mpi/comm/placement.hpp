@@ -34,9 +34,11 @@ class RankMap {
   std::vector<int> table_;
 };
 
-/// The ranks of an intracommunicator in MPI_COMM_WORLD. False if some are ranks of another MPI_COMM_WORLD, which all
-/// ranks of the communicator find alike. Local; O(p).
-[[nodiscard]] bool find_world_ranks(MPI_Comm comm, Rank size, RankMap* ranks);
+/// The ranks of a group in MPI_COMM_WORLD. False if some are ranks of another MPI_COMM_WORLD, which all processes find
+/// alike. Local; O(p).
+[[nodiscard]] bool find_world_ranks(MPI_Group group, std::vector<int>* ranks);
+/// Those of an intracommunicator.
+[[nodiscard]] bool find_world_ranks(MPI_Comm comm, RankMap* ranks);
 
 /// Where a rank is, by numbers that are equal for ranks in the same place.
 struct RankLocation {
