@@ -33,6 +33,7 @@ struct WhatIfOptions {
   bool balanced = false;
   std::vector<std::string> algorithms;
   std::vector<std::string> policies{"auto", "classic"};
+  bool fit = true;
   std::string goal;    ///< a file to write; empty: none
   std::string chakra;  ///< likewise, the begin of their names
   bool json = false;
@@ -127,7 +128,8 @@ void write_formats(const WhatIfOptions& o, const trace::Trace& trace, const what
 void run(const WhatIfOptions& o) {
   const Interruptible interruptible;
   const trace::Trace trace = whatif::read_recording(o.trace);
-  whatif::Question question{.ranks = o.ranks, .cores = o.cores, .balanced = o.balanced, .policies = o.policies};
+  whatif::Question question{
+      .ranks = o.ranks, .cores = o.cores, .balanced = o.balanced, .policies = o.policies, .fit = o.fit};
   question.go_on = [] { return !interrupted(); };
   if (!o.machine.empty()) question.machine = measured::read_machine_file(o.machine);
   for (const std::string& algorithm : o.algorithms) question.algorithms.push_back(read_algorithm(algorithm));
@@ -158,6 +160,8 @@ void add_whatif(CLI::App& app, Context& context) {
   command->add_option("--cores", o.cores, "Ranks on a node (default: as recorded)")
       ->transform(whole_number())
       ->check(options::between(Rank{1}, Rank{1} << 20U));
+  command->add_flag("!--no-fit", o.fit,
+                    "Take the recorded machine's prices as they are, and do not fit them to the times");
   command->add_flag("--balanced", o.balanced, "Each rank's time between calls is the mean of the ranks");
   command->add_option("--algorithm", o.algorithms, "COLLECTIVE=ALGORITHM[:param=value,...]: a change to try")
       ->type_name("CHOICE")

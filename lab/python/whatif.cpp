@@ -18,14 +18,14 @@ struct Played {
 };
 
 Played whatif_of(const std::filesystem::path& path, const std::optional<Machine>& machine, Rank p, Rank cores,
-                 bool balanced, const std::vector<Subject>& algorithms, const std::vector<std::string>& policies,
-                 const py::object& progress) {
+                 bool balanced, bool fit, const std::vector<Subject>& algorithms,
+                 const std::vector<std::string>& policies, const py::object& progress) {
   require(p >= 0 && cores >= 0, "p and cores are not negative");
   Played result;
   run_long("whatif", &progress, [&](LongCall& call) {
     std::vector<Chosen> chosen;  // which own algorithms made of schedules
     whatif::Question question{
-        .machine = machine, .ranks = p, .cores = cores, .balanced = balanced, .policies = policies};
+        .machine = machine, .ranks = p, .cores = cores, .balanced = balanced, .policies = policies, .fit = fit};
     for (const std::string& policy : policies) measured::require_rules(policy);
     for (const Subject& algorithm : algorithms) {
       chosen.push_back(proven_of(algorithm, [&](double /*part*/) { call.go_on(); }));
@@ -67,7 +67,8 @@ namespace circoll::python {
 
 void add_whatif(py::module_& module) {
   module.def("whatif", &whatif_of, py::arg("path"), py::arg("machine") = py::none(), py::arg("p") = 0,
-             py::arg("cores") = 0, py::arg("balanced") = false, py::arg("algorithms") = std::vector<Subject>{},
+             py::arg("cores") = 0, py::arg("balanced") = false, py::arg("fit") = true,
+             py::arg("algorithms") = std::vector<Subject>{},
              py::arg("policies") = std::vector<std::string>{"auto", "classic"}, py::arg("progress") = false,
              py::call_guard<py::gil_scoped_release>(),
              "Plays a recorded program (CIRCOLL_TRACE=FILE.calls) with changes, as circoll whatif does.");

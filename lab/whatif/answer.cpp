@@ -9,6 +9,7 @@
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
 #include "select/machine.hpp"
+#include "whatif/fit.hpp"
 
 namespace circoll::whatif {
 namespace {
@@ -69,8 +70,17 @@ std::string verdict_of(const Answer& answer, const Question& question) {
 }
 
 /// Facts that the numbers do not show.
-std::vector<std::string> notes_of(const Answer& answer, const Program& program, std::int64_t unknown) {
+std::vector<std::string> notes_of(const Answer& answer, const Program& program, const FittedMachine& fit,
+                                  std::int64_t unknown) {
   std::vector<std::string> notes;
+  if (fit.changes()) {
+    std::vector<std::string> parts;
+    if (fit.call_s != 0) parts.push_back(readable_time(fit.call_s) + " more for each call");
+    if (fit.latency != 1) parts.push_back(fmt::format("rounds times {:.2f}", fit.latency));
+    if (fit.bytes != 1) parts.push_back(fmt::format("bytes times {:.2f}", fit.bytes));
+    notes.push_back(fmt::format("prices of machine '{}' fitted to the recorded times: {}", fit.machine.name,
+                                fmt::join(parts, ", ")));
+  }
   const double recorded_s = answer.recorded.times.mean_in_collectives_s() - answer.recorded.times.mean_waiting_s();
   const double played_s = answer.today.times.mean_in_collectives_s() - answer.today.times.mean_waiting_s();
   if (recorded_s > 0 && played_s > 0) {
@@ -78,7 +88,7 @@ std::vector<std::string> notes_of(const Answer& answer, const Program& program, 
     notes.push_back(
         fmt::format("calibration: collectives without waiting take {:.2f} of the recorded time in the "
                     "simulator{}",
-                    factor, factor < 0.5 || factor > 2 ? "; give a machine that fits (--machine)" : ""));
+                    factor, factor < 0.5 || factor > 2 ? "; do not rely on the changes" : ""));
   }
   if (program.neighbors > 0)
     notes.push_back(fmt::format("{} calls among neighbours count as time between calls", program.neighbors));
@@ -110,7 +120,7 @@ std::string name_of(const Question& question, const std::string& machine) {
 }  // namespace
 
 std::optional<Selection> best_algorithm(Player& player, const Program& program, Collective collective,
-                                        const Choose& base) {
+                                        const Choose& base, const Machine& deciding) {
   const std::vector<WeightedKind> kinds = kinds_of(player, program, collective, base);
   double base_s = 0;
   for (const WeightedKind& one : kinds) base_s += one.calls * one.base_s;
@@ -118,7 +128,7 @@ std::optional<Selection> best_algorithm(Player& player, const Program& program, 
   double best_s = base_s * 0.995;
   for (const Algorithm* algorithm : algorithms_of(collective)) {
     const Selection selection{algorithm, collective, {}};
-    const Choose choose = by_algorithm(selection, player.machine(), base);
+    const Choose choose = by_algorithm(selection, deciding, base);
     double time_s = 0;
     bool takes_part = false;
     for (const WeightedKind& one : kinds) {
@@ -162,13 +172,17 @@ Answer answer(const trace::Trace& trace, const Question& question) {
   const Machine before = recorded_machine(trace);
   result.recorded = {"recorded", program.recorded};
   std::int64_t unknown = 0;
-  Player today(before, question.go_on);
+  FittedMachine fit{.machine = before};
+  if (question.fit) fit = fitted(program, before, as_served(before, program.mpi), question.go_on);
+  Player today(fit.machine, question.go_on);
+  today.set_call_time(fit.call_s);
   result.today = {"simulated, as it was served", today.play(program, as_served(before, program.mpi, &unknown))};
-  result.notes = notes_of(result, program, unknown);
+  result.notes = notes_of(result, program, fit, unknown);
   row_is_done();
 
   const Machine machine = question.machine.value_or(before);
-  Player player(machine, question.go_on);
+  Player player(question.machine.value_or(fit.machine), question.go_on);
+  if (!question.machine) player.set_call_time(fit.call_s);
   const Choose served = as_served(machine, program.mpi);
   program = program_of(trace, question);
   if (const std::string name = name_of(question, machine.name); !name.empty())
@@ -186,7 +200,7 @@ Answer answer(const trace::Trace& trace, const Question& question) {
            by_algorithm(selection, machine, served));
   }
   for (const Collective collective : collectives) {
-    if (const auto best = best_algorithm(player, program, collective, served)) {
+    if (const auto best = best_algorithm(player, program, collective, served, machine)) {
       change(fmt::format("{}/{} (the best one)", to_string(collective), best->text()),
              by_algorithm(*best, machine, served));
     } else {

@@ -238,7 +238,8 @@ sim::Options Player::options() const {
 double Player::time_of(const Kind& kind, const Selection& selection) {
   return simulate(*ranks_of(selection, kind.p, kind.root), static_cast<double>(kind.bytes),
                   network_for(kind, selection), {}, options())
-      .time_s;
+             .time_s +
+         call_s_;
 }
 
 Times Player::play(const Program& program, const Choose& choose) {
@@ -263,7 +264,7 @@ Times Player::play(const Program& program, const Choose& choose) {
     std::vector<double> end_s = simulate(*chosen[index]->ranks, static_cast<double>(kind.bytes), chosen[index]->network,
                                          circumstances, options())
                                     .end_s;
-    for (double& time_s : end_s) time_s += first_s;
+    for (double& time_s : end_s) time_s += first_s + call_s_;
     return end_s;
   };
   return Run(program, simulated).play();

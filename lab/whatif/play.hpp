@@ -35,6 +35,9 @@ class Player {
   /// Prices messages by LogGOPS from now on, on nodes and between them. A machine file has fewer numbers.
   void set_link(const sim::LogGops& link) { link_ = link; }
 
+  /// Lets each collective of several ranks take so much longer.
+  void set_call_time(double call_s) { call_s_ = call_s; }
+
   /// Plays a program. A rank goes on behind a nonblocking call. Before its next blocking call on the same communicator,
   /// and before its end, it waits for that call. The recording does not see where the program waits itself, so this is
   /// a part of the time between calls already.
@@ -56,6 +59,7 @@ class Player {
   Machine machine_;
   std::function<bool()> go_on_;
   std::optional<sim::LogGops> link_;
+  double call_s_ = 0;
   std::map<Key, std::shared_ptr<const sim::Ranks>> ranks_;
   std::int64_t kept_steps_ = 0;
 };

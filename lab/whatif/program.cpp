@@ -35,7 +35,9 @@ struct Open {
   Count most_bytes = 0;  ///< of a member's own
   Count sum_bytes = 0;
   Rank arrived = 0;
+  Rank blocked = 0;  ///< members, so far
   double last_begin_s = -std::numeric_limits<double>::infinity();
+  double last_end_s = -std::numeric_limits<double>::infinity();
 };
 
 /// A call that blocked, as it was recorded.
@@ -200,10 +202,15 @@ class Maker {
         const auto common_s = [&](std::int64_t ns) {
           return to.begin_s + static_cast<double>(ns) * 1e-9 * from.facts.clock_rate;
         };
-        const double begin_s = common_s(call.begin_ns);
-        blocked_.push_back(
-            {.operation = entry.operation, .rank = rank, .begin_s = begin_s, .end_s = common_s(call.end_ns)});
-        open_[entry.operation].last_begin_s = std::max(open_[entry.operation].last_begin_s, begin_s);
+        const Blocked blocked{.operation = entry.operation,
+                              .rank = rank,
+                              .begin_s = common_s(call.begin_ns),
+                              .end_s = common_s(call.end_ns)};
+        blocked_.push_back(blocked);
+        Open& open = open_[entry.operation];
+        ++open.blocked;
+        open.last_begin_s = std::max(open.last_begin_s, blocked.begin_s);
+        open.last_end_s = std::max(open.last_end_s, blocked.end_s);
       }
       to.entries.push_back(entry);
       ++made_.calls;
@@ -248,6 +255,11 @@ class Maker {
                              .served = open.served});
     }
     operation.kind = found->second;
+    if (open.blocked != p) return;
+    Kind& kind = made_.kinds[operation.kind];
+    ++kind.recorded_calls;
+    kind.recorded_s += (std::max(open.last_end_s - open.last_begin_s, 0.0) - kind.recorded_s) /
+                       static_cast<double>(kind.recorded_calls);
   }
 
   void count_recorded() {

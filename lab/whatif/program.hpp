@@ -31,7 +31,9 @@ struct Kind {
   Rank root = 0;
   Count bytes = 0;  ///< of the vector of docs/lab/notation.md; irregular blocks count as equal ones of the same sum
   trace::OperatorFacts op{};
-  std::string served{};  ///< "native", or the algorithm that served it
+  std::string served{};             ///< "native", or the algorithm that served it
+  std::int64_t recorded_calls = 0;  ///< in which all ranks blocked; 0 for more ranks than were recorded
+  double recorded_s = 0;            ///< of such a call from the last arrival to the last end, the mean
 };
 /// The facts by which a policy decides.
 [[nodiscard]] CallFacts facts_of(const Kind& kind);

@@ -53,8 +53,9 @@ std::string unbalanced() {
 
 struct Played {
   TemporaryFile file{unbalanced(), ".calls"};
+  /// With the machine's own prices, by which times can be computed by hand.
   [[nodiscard]] CommandResult with(const std::string& options) const {
-    return run("whatif " + file.path + " " + options + " 2>&1");
+    return run("whatif " + file.path + " --no-fit " + options + " 2>&1");
   }
   [[nodiscard]] json json_with(const std::string& options) const { return json::parse(with(options + " --json").out); }
 };
@@ -89,6 +90,15 @@ TEST(CliWhatIf, JsonHasTheTimesOfEachRank) {
   EXPECT_EQ(answer.at("changes").back().at("what"), "load balanced");
   EXPECT_NEAR(answer.at("changes").back().at("run_s").get<double>(), 10 * (0.0125 + 2 * (1e-3 + 800e-9)), 1e-6);
   EXPECT_FALSE(answer.contains("asked"));
+}
+
+TEST(CliWhatIf, FitsThePricesToTheRecordedTimes) {
+  const Played played;
+  const CommandResult text = run("whatif " + played.file.path + " 2>&1");
+  EXPECT_EQ(text.exit_code, 0);
+  // 2.1 ms were recorded of calls that take 2.0016 ms.
+  EXPECT_TRUE(contains(text.out, "prices of machine 'slow' fitted to the recorded times: 98.4 us more for each call"))
+      << text.out;
 }
 
 TEST(CliWhatIf, TriesWhatItIsAskedFor) {

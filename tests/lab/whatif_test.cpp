@@ -9,6 +9,7 @@
 
 #include "circoll/error.hpp"
 #include "select/machine.hpp"
+#include "whatif/fit.hpp"
 
 namespace circoll::whatif {
 namespace {
@@ -357,7 +358,7 @@ TEST(WhatIf, FindsTheFastestAlgorithm) {
   const Program program = program_of(trace, 8);
   Player player(slow_machine());
   const Choose served = as_served(slow_machine(), "");
-  const auto best = best_algorithm(player, program, Collective::allreduce, served);
+  const auto best = best_algorithm(player, program, Collective::allreduce, served, slow_machine());
   ASSERT_TRUE(best);
   const double best_s = player.play(program, by_algorithm(*best, slow_machine(), served)).run_s;
   for (const char* const name : {"binomial", "ring", "recursive_doubling", "rabenseifner"}) {
@@ -366,19 +367,73 @@ TEST(WhatIf, FindsTheFastestAlgorithm) {
   }
   // Nothing is faster than the fastest.
   for (trace::RankTrace& rank : trace.ranks) rank.shapes.back().served = best->text();
-  EXPECT_FALSE(best_algorithm(player, program_of(trace, 8), Collective::allreduce, served));
+  EXPECT_FALSE(best_algorithm(player, program_of(trace, 8), Collective::allreduce, served, slow_machine()));
+}
+
+/// The factors for two ranks that come together to allreduces of some bytes, which take some seconds each.
+FittedMachine fit_of(const std::vector<std::pair<Count, double>>& calls) {
+  trace::Trace trace = trace_of(2);
+  for (trace::RankTrace& rank : trace.ranks) {
+    for (const auto& [bytes, took_s] : calls) add(rank, 1, allreduce(bytes), took_s);
+  }
+  return fitted(program_of(trace, 2), slow_machine(), as_served(slow_machine(), ""));
+}
+
+TEST(WhatIf, PricesAreFittedToTheRecordedTimes) {
+  // Calls take two seconds more, and bytes half of their time.
+  const FittedMachine both = fit_of({{8, 3.004}, {8000, 7}, {80'000, 43}});
+  EXPECT_NEAR(both.call_s, 2, 1e-6);
+  EXPECT_NEAR(both.bytes, 0.5, 1e-6);
+  EXPECT_EQ(both.latency, 1);
+  EXPECT_NEAR(both.machine.beta_s_per_byte, 0.5e-3, 1e-9);
+  // Rounds that are too dear.
+  const FittedMachine less = fit_of({{8, 0.116}, {8000, 16.1}});
+  EXPECT_EQ(less.call_s, 0);
+  EXPECT_NEAR(less.latency, 0.1, 1e-6);
+  EXPECT_NEAR(less.bytes, 2, 1e-6);
+  // Calls of one kind tell one number only.
+  const FittedMachine latency = fit_of({{8, 2}, {8, 2}});
+  EXPECT_NEAR(latency.call_s, 2 - exchange_s, 1e-6);
+  EXPECT_EQ(latency.bytes, 1);
+  const FittedMachine bytes = fit_of({{80'000, 161}});
+  EXPECT_EQ(bytes.call_s, 0);
+  EXPECT_NEAR(bytes.bytes, 2, 1e-6);
+  EXPECT_EQ(fit_of({{80'000, 1e6}}).bytes, 32);
+  const FittedMachine common = fit_of({{8, exchange_s / 2}});
+  EXPECT_NEAR(common.latency, 0.5, 1e-6);
+  EXPECT_NEAR(common.bytes, 0.5, 1e-6);
+  // Nothing was recorded of a rank that is alone.
+  const FittedMachine none = fitted(program_of(trace_of(1), 1), slow_machine(), as_served(slow_machine(), ""));
+  EXPECT_FALSE(none.changes());
+}
+
+TEST(WhatIf, AFittedMachinePlaysTheRecordedTimes) {
+  trace::Trace trace = trace_of(2);
+  for (trace::RankTrace& rank : trace.ranks) {
+    add(rank, 1, allreduce(8), 3.004);
+    add(rank, 1, allreduce(8000), 7);
+  }
+  const Answer fits = answer(trace, {.policies = {}});
+  EXPECT_NEAR(fits.today.times.run_s, fits.recorded.times.run_s, 1e-6);
+  EXPECT_EQ(fits.notes.front(),
+            "prices of machine 'slow' fitted to the recorded times: 2 s more for each call, bytes times 0.50");
+  EXPECT_EQ(fits.notes.at(1),
+            "calibration: collectives without waiting take 1.00 of the recorded time in the simulator");
+  // Another machine is taken as it is.
+  const Answer other = answer(trace, {.machine = slow_machine(), .policies = {}});
+  EXPECT_NEAR(other.asked->times.run_s, 2 + exchange_s + 9, 1e-6);
 }
 
 TEST(WhatIf, TheVerdictNamesTheChangeThatPaysMost) {
-  Question question{.policies = {"auto"}};
+  Question question{.policies = {"auto"}, .fit = false};
   const Answer balanced = answer(unbalanced(), question);
   EXPECT_EQ(balanced.verdict, "'load balanced' pays most: the run takes 27.2 % less time, 4.008 s in place of 5.508 s");
   EXPECT_FALSE(balanced.asked);
   ASSERT_FALSE(balanced.notes.empty());
   // Without waiting 1.5 seconds on each rank were recorded, and 1.008 and 0.008 are played.
   EXPECT_EQ(balanced.notes.front(),
-            "calibration: collectives without waiting take 0.34 of the recorded time in the simulator; give a machine "
-            "that fits (--machine)");
+            "calibration: collectives without waiting take 0.34 of the recorded time in the simulator; do not rely "
+            "on the changes");
 
   question.balanced = true;
   const Answer asked = answer(unbalanced(), question);
@@ -391,7 +446,7 @@ TEST(WhatIf, TheVerdictNamesTheChangeThatPaysMost) {
   Machine fast = slow_machine();
   fast.name = "fast";
   fast.alpha_s = 0.1;
-  const Answer faster = answer(unbalanced(), {.machine = fast, .ranks = 4, .policies = {}});
+  const Answer faster = answer(unbalanced(), {.machine = fast, .ranks = 4, .policies = {}, .fit = false});
   ASSERT_TRUE(faster.asked);
   EXPECT_EQ(faster.asked->what, "on fast, 4 ranks");
   EXPECT_NEAR(faster.asked->times.run_s, 4 + 2 * 0.108 + 0.5, 1e-9);
