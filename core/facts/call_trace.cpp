@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -238,6 +239,7 @@ FileDescriptor unnamed_file(const std::string& directory) {
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -281,7 +283,7 @@ bool RankWriter::make_room() {
   if (full_) return false;
   if (buffer_.size() < most_bytes_) return true;
   if (!spilled_) spilled_ = unnamed_file(directory_);
-  full_ = !spilled_ || !write_all(spilled_.get(), buffer_);
+  full_ = !spilled_ || exceeds_file_size_limit(spilled_bytes_ + buffer_.size()) || !write_all(spilled_.get(), buffer_);
   if (full_) return false;  // the part that was written is not counted, and the buffer still has it
   spilled_bytes_ += buffer_.size();
   buffer_.clear();
@@ -357,7 +359,8 @@ void RankWriter::write(RankFacts facts, const Sink& sink) const {
   for (std::size_t at = 0; at < spilled_bytes_;) {
     const ssize_t got =
         pread(spilled_.get(), text.data(), std::min(text.size(), spilled_bytes_ - at), static_cast<off_t>(at));
-    if (got <= 0) break;  // the file ends too early then, and its reader says so
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return;  // without the end of the rank the reader says that the file is damaged
     sink(std::string_view(text).substr(0, static_cast<std::size_t>(got)));
     at += static_cast<std::size_t>(got);
   }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <chrono>
@@ -71,6 +72,11 @@ void replace_file(const std::string& path, const std::string& text) {
   }
   const FileDescriptor directory(open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory) fsync(directory.get());  // some file systems cannot, and need not
+}
+
+bool exceeds_file_size_limit(std::size_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes;
 }
 
 std::string directory_of(const std::string& file) {

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,6 +53,10 @@ class FileLock {
 /// Replaces a file, so that readers see the old text or the new one, and an error leaves the old. Throws
 /// Error(invalid_argument) if it cannot be written.
 void replace_file(const std::string& path, const std::string& text);
+
+/// True if a file of so many bytes is beyond the limit of this process (ulimit -f). A write beyond it would end the
+/// process by SIGXFSZ, in place of an error.
+[[nodiscard]] bool exceeds_file_size_limit(std::size_t bytes);
 
 /// The directory of a file; "." for a name without one.
 [[nodiscard]] std::string directory_of(const std::string& file);

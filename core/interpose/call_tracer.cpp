@@ -63,8 +63,11 @@ CallTracer::~CallTracer() {
   if (keyval_ != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&keyval_);
 }
 
-trace::Shape CallTracer::shape_of(const mpi::Call& call) {
-  trace::Shape shape{.collective = mpi::called(call), .op = operator_of(call)};
+trace::Shape CallTracer::shape_of(const mpi::Call& call, bool foreign) {
+  trace::Shape shape{.collective = mpi::called(call)};
+  // Arguments may have no meaning at this rank, and roots have special values.
+  if (foreign) return shape;
+  shape.op = operator_of(call);
   const Count bytes = mpi::described_bytes(call);
   MPI_Datatype type = type_of(call);
   int size = 1;
@@ -76,26 +79,32 @@ trace::Shape CallTracer::shape_of(const mpi::Call& call) {
   return shape;
 }
 
-trace::Shape CallTracer::shape_of(const mpi::NeighborCall& call) { return {.collective = call.function}; }
+trace::Shape CallTracer::shape_of(const mpi::NeighborCall& call, bool /*foreign*/) {
+  return {.collective = call.function};
+}
 
-std::uint32_t CallTracer::communicator_of(MPI_Comm comm) {
+CallTracer::KnownCommunicator CallTracer::find(MPI_Comm comm) {
   void* value = nullptr;
   int found = 0;
   PMPI_Comm_get_attr(comm, keyval_, static_cast<void*>(&value), &found);
-  if (found != 0) return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(value));
+  const auto number = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(value));
+  if (found != 0) return {.index = number / 2, .foreign = number % 2 != 0};
   int inter = 0, size = 1, all = 1;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_size(comm, &size);
   PMPI_Comm_size(mpi::base_world(), &all);
   mpi::RankMap in_world;
-  const bool foreign = inter != 0 || !mpi::find_world_ranks(comm, &in_world);
+  KnownCommunicator known{.foreign = inter != 0 || !mpi::find_world_ranks(comm, &in_world)};
   std::vector<Rank> members;
-  for (Rank rank = 0; !foreign && rank < size; ++rank) members.push_back(in_world(rank));
-  const std::uint32_t index = foreign ? calls_.add_foreign_communicator() : calls_.add_communicator(members, all);
-  communicators_.push_back({.foreign = foreign});
-  void* const number = reinterpret_cast<void*>(std::uintptr_t{index});  // NOLINT(performance-no-int-to-ptr)
-  PMPI_Comm_set_attr(comm, keyval_, number);
-  return index;
+  for (Rank rank = 0; !known.foreign && rank < size; ++rank) members.push_back(in_world(rank));
+  {
+    const std::lock_guard lock(mutex_);
+    known.index = known.foreign ? calls_.add_foreign_communicator() : calls_.add_communicator(members, all);
+    requests_made_.push_back(0);
+  }
+  const std::uintptr_t kept = std::uintptr_t{known.index} * 2 + (known.foreign ? 1 : 0);
+  PMPI_Comm_set_attr(comm, keyval_, reinterpret_cast<void*>(kept));  // NOLINT(performance-no-int-to-ptr)
+  return known;
 }
 
 std::uint32_t CallTracer::index_of(trace::Shape shape, const Selection* served) {
@@ -120,13 +129,10 @@ std::uint32_t CallTracer::index_of(trace::Shape shape, const Selection* served) 
   return index;
 }
 
-void CallTracer::note(trace::Shape shape, Mode mode, const Selection* served, MPI_Comm comm, double begin_s,
-                      double end_s, const MPI_Request* request) {
+void CallTracer::note(trace::Shape shape, Mode mode, const Selection* served, double begin_s, double end_s,
+                      const MPI_Request* request) {
   shape.mode = mode;
-  shape.communicator = communicator_of(comm);
-  KnownCommunicator& known = communicators_[shape.communicator];
-  if (known.foreign) shape.root = 0;  // roots have special values there
-  if (mode == Mode::persistent) shape.request = known.requests_made++;
+  if (mode == Mode::persistent) shape.request = requests_made_[shape.communicator]++;
   const std::uint32_t index = index_of(std::move(shape), served);
   if (mode == Mode::persistent) {
     persistent_.insert_or_assign(number_of(*request), index);

@@ -38,9 +38,13 @@ class CallTracer {
   template <typename AnyCall>
   void add(const AnyCall& call, Mode mode, const mpi::CallResult& outcome, double begin_s, double end_s,
            const MPI_Request* request) {
-    trace::Shape shape = shape_of(call);
+    // MPI holds locks of its own where it calls back into the program, which may call this. So no function of MPI is
+    // called under the mutex.
+    const KnownCommunicator known = find(call.comm);
+    trace::Shape shape = shape_of(call, known.foreign);
+    shape.communicator = known.index;
     const std::lock_guard lock(mutex_);
-    note(std::move(shape), mode, outcome.served(), call.comm, begin_s, end_s, request);
+    note(std::move(shape), mode, outcome.served(), begin_s, end_s, request);
   }
   /// Notes the start of a persistent request, if it is one of a collective.
   void add_start(MPI_Request request, double begin_s, double end_s);
@@ -59,18 +63,19 @@ class CallTracer {
     std::uint32_t index = 0;
   };
   struct KnownCommunicator {
-    bool foreign = false;
-    std::uint32_t requests_made = 0;  ///< persistent ones
+    std::uint32_t index = 0;
+    bool foreign = false;  ///< it has other groups, or ranks of another MPI_COMM_WORLD
   };
   /// More are forgotten, and written again when they come again.
   static constexpr std::size_t most_known = 1U << 16U;
 
   /// The parts of a shape that the arguments say.
-  [[nodiscard]] static trace::Shape shape_of(const mpi::Call& call);
-  [[nodiscard]] static trace::Shape shape_of(const mpi::NeighborCall& call);
-  void note(trace::Shape shape, Mode mode, const Selection* served, MPI_Comm comm, double begin_s, double end_s,
+  [[nodiscard]] static trace::Shape shape_of(const mpi::Call& call, bool foreign);
+  [[nodiscard]] static trace::Shape shape_of(const mpi::NeighborCall& call, bool foreign);
+  void note(trace::Shape shape, Mode mode, const Selection* served, double begin_s, double end_s,
             const MPI_Request* request);
-  [[nodiscard]] std::uint32_t communicator_of(MPI_Comm comm);
+  /// A communicator is used by one thread at a time.
+  [[nodiscard]] KnownCommunicator find(MPI_Comm comm);
   [[nodiscard]] std::uint32_t index_of(trace::Shape shape, const Selection* served);
   void add_call(std::uint32_t shape, double begin_s, double end_s);
 
@@ -79,7 +84,7 @@ class CallTracer {
   double begin_s_;
   int keyval_ = MPI_KEYVAL_INVALID;  ///< of communicators: their index
   std::unordered_multimap<std::uint64_t, KnownShape> known_;
-  std::vector<KnownCommunicator> communicators_;
+  std::vector<std::uint32_t> requests_made_;           ///< persistent ones, by communicator
   std::map<std::uint64_t, std::uint32_t> persistent_;  ///< shapes of requests, by handle
 };
 

@@ -11,6 +11,7 @@
 #include "facts/environment.hpp"
 #include "facts/text.hpp"
 #include "record/diagnosis.hpp"
+#include "record/process.hpp"
 
 namespace circoll::interpose {
 namespace {
@@ -21,13 +22,23 @@ std::optional<std::chrono::seconds> hang_limit(int rank) {
   if (!text || *text == "off") return std::nullopt;
   const bool unit = text->ends_with('s');
   const auto seconds = parse_number(std::string_view(*text).substr(0, text->size() - (unit ? 1 : 0)));
-  if (seconds && *seconds > 0) return std::chrono::seconds(*seconds);
+  constexpr std::int64_t most = 1'000'000'000;  // in nanoseconds it is a number, too
+  if (seconds && *seconds > 0) return std::chrono::seconds(std::min(*seconds, most));
   if (rank == 0) {
     std::fprintf(stderr, "circoll: CIRCOLL_HANG_AFTER: '%s' is not a number of seconds; nothing is watched\n",
                  text->c_str());
   }
   return std::nullopt;
 }
+
+/// True if the process of a record has ended, or is stopped.
+bool cannot_speak(const record::ReadRecord& record) {
+  const record::ProcessState state = record::look_at(static_cast<pid_t>(record.pid), record.process_start).state;
+  return state == record::ProcessState::gone || state == record::ProcessState::stopped;
+}
+
+/// Looks after which a rank leaves it to the others for good.
+constexpr int most_left_to_others = 5;
 
 }  // namespace
 
@@ -83,7 +94,7 @@ std::optional<std::int64_t> HangWatch::hangs_since(const record::ReadRecord& rec
   return found == record.calls.end() ? std::nullopt : std::optional(found->begin_ns);
 }
 
-bool HangWatch::tell() const {
+bool HangWatch::tell() {
   std::vector<std::string> complaints;
   for (record::SeenJob& job : record::jobs_in(directory_, &complaints)) {
     const record::SeenRank* const own = job.rank(rank_);
@@ -91,11 +102,11 @@ bool HangWatch::tell() const {
     const auto since = hangs_since(own->record);
     if (!since) return false;
     const bool another = std::ranges::any_of(job.ranks, [&](const record::SeenRank& rank) {
-      if (rank.record.host != own->record.host) return false;
+      if (rank.record.host != own->record.host || cannot_speak(rank.record)) return false;
       const auto its = hangs_since(rank.record);
       return its && (*its < *since || (*its == *since && rank.record.rank < rank_));
     });
-    if (another) return true;
+    if (another) return ++left_to_others_ >= most_left_to_others;
     record::look(job, {});
     const std::string text = record::text_of(job, record::judge(job));
     std::fprintf(stderr, "circoll: rank %d has been in a call for %lld s: %s", rank_,

@@ -34,13 +34,14 @@ class HangWatch {
   /// The beginning of a blocking call that lasts longer than the limit; nothing if there is none.
   [[nodiscard]] std::optional<std::int64_t> hangs_since(const record::ReadRecord& record) const;
   [[nodiscard]] bool looks_hung() const { return hangs_since(record::read_record(path_)).has_value(); }
-  /// True if nothing is left to do. The rank of this node that has waited longest speaks.
-  [[nodiscard]] bool tell() const;
+  /// True if nothing is left to do. Of the ranks of this node that can speak, the one that has waited longest does.
+  [[nodiscard]] bool tell();
 
   std::string directory_;
   std::string path_;
   int rank_;
   std::chrono::seconds limit_;
+  int left_to_others_ = 0;  ///< looks that found another rank that should speak
   std::mutex mutex_;
   std::condition_variable over_;
   bool is_over_ = false;

@@ -1,17 +1,22 @@
-// The MPI functions that make communicators, for the record (recorder.hpp). All ranks of a communicator see it made, in
-// one order, and give it the same id. Communicators that are made otherwise are counted by their first collective call.
+// The MPI functions that make communicators, for records (recorder.hpp, wrappers). All ranks of a communicator see it
+// made, in one order, and give it the same id. Communicators that are made otherwise are counted by their first
+// collective call.
 #include <mpi.h>
 
 #include "exec/mpi/library/library.hpp"
 #include "interpose/serve.hpp"
+#include "interpose/serving.hpp"
 #include "interpose/state.hpp"
 
 namespace {
 
 int made(int error, const MPI_Comm* comm) {
+  using circoll::interpose::Serving;
   using circoll::interpose::State;
   State* const state = State::known();
-  if (error == MPI_SUCCESS && state != nullptr && state->recorder() != nullptr) state->recorder()->made(*comm);
+  if (error != MPI_SUCCESS || state == nullptr) return error;
+  if (state->recorder() != nullptr) state->recorder()->made(*comm);
+  if (Serving* const wrapper = Serving::first(); wrapper != nullptr) wrapper->made(*comm);
   return error;
 }
 

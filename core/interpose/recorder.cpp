@@ -264,6 +264,17 @@ void Recorder::meet_slowly(MPI_Comm comm) noexcept {
   }
 }
 
+void Recorder::failed(MPI_Comm comm, int error) noexcept {
+  int of_class = MPI_SUCCESS;
+  if (PMPI_Error_class(error, &of_class) != MPI_SUCCESS) return;
+  const bool refused = of_class == MPI_ERR_COUNT || of_class == MPI_ERR_TYPE || of_class == MPI_ERR_OP ||
+                       of_class == MPI_ERR_ROOT || of_class == MPI_ERR_BUFFER || of_class == MPI_ERR_ARG;
+  if (!refused) return;
+  KnownComm* const known = find(comm);
+  if (known == nullptr || known->calls == 0) return;
+  writer_->count(known->place, --known->calls);
+}
+
 void Recorder::made(MPI_Comm comm) noexcept {
   try {
     if (comm == MPI_COMM_NULL || keyval_ == MPI_KEYVAL_INVALID) return;

@@ -59,6 +59,10 @@ class Recorder {
   /// The call does not say how it has ended: an error of the drop-in.
   void fail(std::uint64_t sequence) noexcept { writer_->end(sequence, record::unknown_name, record::failed_call); }
 
+  /// The call with this number has failed here. If it was for its arguments, the other ranks may have failed, too, or
+  /// made it: it takes no number on its communicator, which a correct call takes next.
+  void failed(MPI_Comm comm, int error) noexcept;
+
   /// The program has made a communicator. Its ranks count the communicators that they make alike, so that all give it
   /// the same id.
   void made(MPI_Comm comm) noexcept;
@@ -117,7 +121,8 @@ class Recorder {
 
   [[nodiscard]] KnownComm* find(MPI_Comm comm) noexcept {
     KnownComm* const last = last_.load(std::memory_order_acquire);
-    if (last != nullptr && last->handle.load(std::memory_order_relaxed) == comm) return last;
+    // The handle of one that was freed is null.
+    if (last != nullptr && last->handle.load(std::memory_order_relaxed) == comm && comm != MPI_COMM_NULL) return last;
     return find_slowly(comm);
   }
   [[nodiscard]] KnownComm* find_slowly(MPI_Comm comm) noexcept;
@@ -134,6 +139,7 @@ class Recorder {
     // Its description may have given way to that of another one, and the program names it after it has made it.
     if (owners_[known->place].load(std::memory_order_relaxed) != known || known->calls == 1) [[unlikely]]
       describe_again(*known, comm);
+    writer_->count(known->place, known->calls);
     return known;
   }
   /// Begins a call of which the amount is not compared. The other fields are filled in here.
@@ -191,7 +197,11 @@ class RecordedCall {
     if (recorder_ == nullptr) [[likely]]
       return;
     left_ = true;
-    if (error == MPI_SUCCESS) recorder_->meet(comm_);
+    if (error == MPI_SUCCESS) {
+      recorder_->meet(comm_);
+    } else {
+      recorder_->failed(comm_, error);
+    }
     if (mode == Mode::blocking || mode == Mode::persistent || error != MPI_SUCCESS) {
       recorder_->end(sequence_, served, error);
     } else if (served == nullptr) {

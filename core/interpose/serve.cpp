@@ -181,6 +181,14 @@ int serve_entry_point(const AnyCall& call, Mode mode, const MPI_Request* request
   return error;
 }
 
+/// Tells a wrapper that nobody serves a nonblocking call that it wants to see the end of.
+void say_native(Serving* wrapper, std::uint64_t ticket) {
+  if (ticket == 0) return;
+  mpi::Ended native;
+  native.ticket = ticket;
+  wrapper->ended(native);
+}
+
 /// The choice for a call that does not block.
 const mpi::InternedChoice& chosen(const mpi::Call& call, const mpi::InternedChoice& choice) {
   Serving* const wrapper = Serving::first();
@@ -215,10 +223,14 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
         if (wrapper != nullptr) watching.ticket = wrapper->ticket();
         if (watching.ticket != 0) watching.on_ended = record_ended;
         mpi::CallResult outcome = mpi::start(call, chosen(call, choice), request, watching);
-        if (watching.ticket != 0 && outcome.served() == nullptr) wrapper->ended({.ticket = watching.ticket});
+        if (outcome.served() == nullptr) say_native(wrapper, watching.ticket);
         return outcome;
       },
-      [&] { return mpi::start_native(call, request); });
+      [&] {
+        const int error = mpi::start_native(call, request);
+        if (Serving* const wrapper = Serving::first(); wrapper != nullptr) say_native(wrapper, wrapper->ticket());
+        return error;
+      });
 }
 
 int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void* caller) noexcept {

@@ -59,6 +59,10 @@ class Serving {
   [[nodiscard]] virtual const mpi::InternedChoice& choose(const mpi::Call& call, const mpi::InternedChoice& choice) {
     return next_ == nullptr ? choice : next_->choose(call, choice);
   }
+  /// The program has made a communicator. All its ranks make such calls in one order.
+  virtual void made(MPI_Comm comm) noexcept {
+    if (next_ != nullptr) next_->made(comm);
+  }
   /// The number by which ended() knows the nonblocking call that this thread makes. It is 0 if nobody asks for its end.
   [[nodiscard]] virtual std::uint64_t ticket() { return next_ == nullptr ? 0 : next_->ticket(); }
   /// A call with a ticket has ended, or is native and has begun: then nothing has served it. Called where the MPI

@@ -129,7 +129,7 @@ void State::read_environment() {
   // Calls may have been recorded already, where the ranks compare late.
   if (report_ != "0" && ledger_ == nullptr) ledger_ = std::make_unique<Ledger>();
   const bool playable = trace_file_.ends_with(trace::file_suffix);
-  if (playable && calls_ == nullptr) calls_ = std::make_unique<CallTracer>(trace_file_, PMPI_Wtime());
+  if (playable && calls_ == nullptr) calls_ = std::make_unique<CallTracer>(place(trace_file_, false), PMPI_Wtime());
   if (!playable && !trace_file_.empty() && trace_ == nullptr) trace_ = std::make_unique<Trace>();
   recording_ = ledger_ != nullptr || trace_ != nullptr || calls_ != nullptr;
   if (recording_ || !learn_file_.empty()) register_report();

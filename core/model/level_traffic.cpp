@@ -30,7 +30,12 @@ Messages::Messages(const Selection& selection, Rank p, Rank root) : size_(p) {
   // Once for all ranks.
   if (const auto on_node = shape.params.find("relabel"); on_node != shape.params.end())
     shape.labels = std::make_shared<const Relabelling>(Relabelling::across_nodes(p, on_node->second));
-  rotates_ = selection.algorithm->rotation != Rotation::none && shape.labels == nullptr;
+  rotates_ = selection.algorithm->rotation != Rotation::none;
+  if (rotates_) {
+    labels_ = std::move(shape.labels);
+    shape.labels = nullptr;
+    shape.params.erase("relabel");
+  }
   for (Rank r = 0; r < (rotates_ ? 1 : p); ++r) {
     shape.rank = r;
     const Schedule schedule = build_schedule(*selection.algorithm, selection.collective, shape);

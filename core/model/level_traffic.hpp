@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
@@ -49,8 +50,11 @@ class Messages {
       for (const Pair& pair : pairs_) f(pair.from, pair.to, pair.flow);
       return;
     }
+    const auto rank = [this](Rank label) { return labels_ == nullptr ? label : labels_->rank(label); };
     for (const Pair& pair : pairs_) {
-      for (Rank r = 0; r < size_; ++r) f(r, r + pair.to < size_ ? r + pair.to : r + pair.to - size_, pair.flow);
+      for (Rank r = 0; r < size_; ++r) {
+        f(rank(r), rank(r + pair.to < size_ ? r + pair.to : r + pair.to - size_), pair.flow);
+      }
     }
   }
 
@@ -59,7 +63,8 @@ class Messages {
   std::int64_t blocks_ = 1;
   bool moves_data_ = true;
   bool rotates_ = false;
-  std::vector<Pair> pairs_;  ///< those of rank 0, if the others are rotations
+  std::vector<Pair> pairs_;                      ///< those of rank 0, or of label 0, if the others are rotations
+  std::shared_ptr<const Relabelling> labels_{};  ///< of a selection that relabels, and rotates
 };
 
 /// The edge of a part of the machine to the level above it.

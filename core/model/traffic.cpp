@@ -50,11 +50,13 @@ class RankMessages {
   /// True if the ranks of all nodes of so many have the same messages, counted from their nodes. An exchange through
   /// nodes treats them alike.
   [[nodiscard]] bool nodes_are_alike(Rank cores) const {
-    if (shape_.labels != nullptr || shape_.size % cores != 0) return false;
-    const auto counted = selection_.params.find("cores");
-    const bool through_nodes = is_exchange(selection_.collective) && is_for_nodes(*selection_.algorithm) &&
-                               counted != selection_.params.end() && counted->second == cores;
-    return rotates_ || through_nodes;
+    return shape_.labels == nullptr && shape_.size % cores == 0 && (rotates_ || goes_through_nodes(cores));
+  }
+  /// True if also all ranks of a node have messages of the same lengths: all of them speak to others.
+  [[nodiscard]] bool ranks_are_alike(Rank cores) const {
+    const auto leaders = selection_.params.find("leaders");
+    return nodes_are_alike(cores) && goes_through_nodes(cores) &&
+           (leaders == selection_.params.end() || leaders->second >= cores);
   }
   [[nodiscard]] std::uint32_t rounds() const { return rounds_; }
 
@@ -78,6 +80,13 @@ class RankMessages {
   }
 
  private:
+  /// An exchange whose nodes have so many ranks.
+  [[nodiscard]] bool goes_through_nodes(Rank cores) const {
+    const auto counted = selection_.params.find("cores");
+    return is_exchange(selection_.collective) && is_for_nodes(*selection_.algorithm) &&
+           counted != selection_.params.end() && counted->second == cores;
+  }
+
   const Selection& selection_;
   Shape shape_;
   bool rotates_;
@@ -85,13 +94,14 @@ class RankMessages {
   std::uint32_t rounds_ = 0;         ///< of the schedules so far
 };
 
-/// Adds the messages that the ranks of one node send and receive.
-void add_node(RankMessages& messages, Rank begin, Rank end, Traffic& traffic) {
+/// Adds the messages that the ranks of one node send and receive. `alike`: they all do what the first one does.
+void add_node(RankMessages& messages, Rank begin, Rank end, bool alike, Traffic& traffic) {
   struct Port {
     double out = -1, in = -1;
   };
   std::vector<Port> port;
-  for (Rank rank = begin; rank < end; ++rank) {
+  const double ranks = alike ? static_cast<double>(end - begin) : 1;
+  for (Rank rank = begin; rank < (alike ? begin + 1 : end); ++rank) {
     messages.each(rank, [&](const Message& message) {
       if (message.round >= traffic.rounds.size()) traffic.rounds.resize(message.round + 1);
       if (message.round >= port.size()) port.resize(message.round + 1);
@@ -99,7 +109,7 @@ void add_node(RankMessages& messages, Rank begin, Rank end, Traffic& traffic) {
         raise(traffic.rounds[message.round].inside, message.blocks);
       } else {
         double& sum = message.out ? port[message.round].out : port[message.round].in;
-        sum = std::max(sum, 0.0) + message.blocks;
+        sum = std::max(sum, 0.0) + ranks * message.blocks;
       }
     });
   }
@@ -123,7 +133,7 @@ Traffic traffic_of(const Selection& selection, Rank p, Rank cores, Rank root) {
   RankMessages messages(selection, shape);
   const Rank nodes = (p + cores - 1) / cores;
   for (const Rank node : messages.nodes_are_alike(cores) ? std::set<Rank>{0} : std::set<Rank>{0, nodes / 2, nodes - 1})
-    add_node(messages, node * cores, std::min((node + 1) * cores, p), traffic);
+    add_node(messages, node * cores, std::min((node + 1) * cores, p), messages.ranks_are_alike(cores), traffic);
   std::vector<double> across;
   for (const Traffic::Round& round : traffic.rounds) across.push_back(std::max(round.across, 0.0));
   traffic.shared = lost_by_sharing(selection, shape, across);

@@ -69,8 +69,9 @@ class Judgement {
   void find_waiting() {
     for (const SeenRank& rank : job_->ranks) {
       const auto& calls = rank.record.calls;
-      const auto open = std::find_if(calls.rbegin(), calls.rend(), [this](const ReadCall& call) {
-        return call.blocks() && call.comm != unknown_comm && (job_->since_ns == 0 || call.begin_ns <= job_->since_ns);
+      const auto open = std::find_if(calls.rbegin(), calls.rend(), [&](const ReadCall& call) {
+        const bool has_waited = job_->since_ns == 0 || rank.elsewhere || call.begin_ns <= job_->since_ns;
+        return call.blocks() && call.comm != unknown_comm && has_waited;
       });
       if (open != calls.rend()) waiting_.push_back({&rank, &*open});
     }
@@ -121,10 +122,12 @@ class Judgement {
     return all;
   }
 
-  /// True if the rank has made a call, as far as its record tells. The record has the last calls only.
+  /// True if the rank has made a call, as far as its record tells. That has the last calls only, and the numbers of
+  /// calls on the communicators that it describes.
   [[nodiscard]] bool has_made(const SeenRank& rank, const Place& place) const {
     const auto found = last_.find({number_of(rank), place.comm});
     if (found != last_.end()) return found->second >= place.number;
+    if (const ReadComm* const known = rank.record.comm(place.comm)) return known->calls >= place.number;
     return rank.record.begun > ring_calls;
   }
 

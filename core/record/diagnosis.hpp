@@ -16,6 +16,7 @@ namespace circoll::record {
 struct SeenRank {
   ReadRecord record{};
   ProcessState state = ProcessState::unknown;
+  bool elsewhere = false;            ///< on another node, whose monotonic clock cannot be compared with this one's
   bool burns = false;                ///< it has used the processor between two looks
   std::vector<std::string> stack{};  ///< from the innermost function outwards: "MPI_Recv+0x1f (libmpi.so.40)"
 

@@ -13,7 +13,7 @@
 namespace circoll::record {
 
 inline constexpr std::array<char, 8> magic{'C', 'I', 'R', 'C', 'R', 'E', 'C', '\n'};
-inline constexpr std::uint32_t layout_version = 1;
+inline constexpr std::uint32_t layout_version = 2;
 
 inline constexpr std::size_t ring_calls = 256;         ///< the last calls that a record has
 inline constexpr std::size_t comm_places = 64;         ///< communicators that it describes; others take turns
@@ -88,8 +88,9 @@ struct CommPlace {
   std::int32_t rank = -1;    ///< of this process, in its group
   std::uint32_t runs = 0;    ///< of its members; 0: they are not known, or too many
   std::uint32_t by_use = 0;  ///< 1: its making was not seen, and its id counts communicators by their first use
+  std::atomic<std::uint64_t> calls{0};  ///< the number of the last call on it
   std::array<RankRun, comm_runs> members{};
-  std::array<char, 24> name{};
+  std::array<char, 16> name{};
 };
 static_assert(sizeof(CommPlace) == 128);
 
@@ -124,7 +125,7 @@ struct Head {
   std::int32_t signal = 0;  ///< has the process write its stack; 0: none does
   std::int32_t unused = 0;
   std::array<char, 64> host{};
-  std::array<char, 64> boot{};  ///< the kernel's boot_id: monotonic times of one boot can be compared
+  std::array<char, 64> boot{};  ///< boot_id() of record/process.hpp
   std::array<char, 64> mpi{};
   std::array<char, 64> program{};
 };

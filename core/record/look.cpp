@@ -84,7 +84,8 @@ void look(SeenJob& job, const LookOptions& options) {
   std::vector<SeenRank*> living;
   std::vector<std::uint64_t> ticks;
   for (SeenRank& rank : job.ranks) {
-    if (!is_here(rank.record)) continue;
+    rank.elsewhere = !is_here(rank.record);
+    if (rank.elsewhere) continue;
     job.now_ns = job.since_ns = coarse_ns();
     const ProcessSight sight = look_at(static_cast<pid_t>(rank.record.pid), rank.record.process_start);
     rank.state = sight.state;

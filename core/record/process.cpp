@@ -107,7 +107,14 @@ std::string host_name() {
 std::string boot_id() {
   std::string text = text_of("/proc/sys/kernel/random/boot_id");
   text.resize(std::min(text.size(), text.find('\n')));
+  std::array<char, 64> space{};
+  const ssize_t length = readlink("/proc/self/ns/pid", space.data(), space.size());
+  if (!text.empty() && length > 0) text += "/" + std::string(space.data(), static_cast<std::size_t>(length));
   return text;
+}
+
+bool is_same_boot(std::string_view boot, std::string_view other) {
+  return !boot.empty() && boot.substr(0, boot.find('/')) == other.substr(0, other.find('/'));
 }
 
 bool catches(pid_t pid, int signal) {
@@ -148,13 +155,16 @@ void remove_stale(const std::string& directory, std::size_t kept) noexcept {
       bool lives = false;
       std::vector<std::string> files;
     };
+    const std::string here = boot_id();
     std::map<std::uint64_t, Job> jobs;
     for (const std::string& path : records_in(directory)) {
       const ReadRecord record = read_record(path);
       if (!record.complaint.empty()) continue;  // perhaps of another version, or one that begins just now
       Job& job = jobs[record.job];
       job.started_ns = std::max(job.started_ns, record.started_ns);
-      job.lives |= look_at(static_cast<pid_t>(record.pid), record.process_start).state != ProcessState::gone;
+      // Numbers of processes in another container mean nothing here.
+      const bool hidden = record.boot != here && is_same_boot(record.boot, here);
+      job.lives |= hidden || look_at(static_cast<pid_t>(record.pid), record.process_start).state != ProcessState::gone;
       job.files.push_back(path);
     }
     std::vector<Job> ended;

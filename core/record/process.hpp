@@ -37,8 +37,10 @@ struct ProcessSight {
 /// A variable that the process was started with; empty if it has none, or /proc does not show it.
 [[nodiscard]] std::string variable_of(pid_t pid, std::string_view name);
 [[nodiscard]] std::string host_name();
-/// The kernel's boot_id; empty if /proc does not show it.
+/// The kernel's boot_id and the name space of process ids, "BOOT/pid:[4026531836]"; empty if /proc does not show them.
 [[nodiscard]] std::string boot_id();
+/// True if two such texts are of one kernel, perhaps of different containers.
+[[nodiscard]] bool is_same_boot(std::string_view boot, std::string_view other);
 /// True if the process has a handler for a signal, so that sending it is harmless.
 [[nodiscard]] bool catches(pid_t pid, int signal);
 

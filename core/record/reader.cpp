@@ -216,6 +216,7 @@ ReadRecord parse_record(std::span<const std::byte> before, std::span<const std::
     comm.size = at<std::int32_t>(between, CIRCOLL_FIELD(CommPlace, size));
     comm.rank = at<std::int32_t>(between, CIRCOLL_FIELD(CommPlace, rank));
     comm.by_use = at<std::uint32_t>(between, CIRCOLL_FIELD(CommPlace, by_use)) != 0;
+    comm.calls = at<std::uint64_t>(between, CIRCOLL_FIELD(CommPlace, calls));
     if (comm.size < 1 || comm.size > most_ranks) continue;
     const auto runs = at<std::uint32_t>(between, CIRCOLL_FIELD(CommPlace, runs));
     if (runs > comm_runs) continue;

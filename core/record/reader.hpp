@@ -45,6 +45,7 @@ struct ReadComm {
   int size = 0;
   int rank = -1;
   bool by_use = false;
+  std::uint64_t calls = 0;         ///< the number of the rank's last call on it
   std::vector<RankRun> members{};  ///< in MPI_COMM_WORLD; empty: not known
   std::string name{};
 

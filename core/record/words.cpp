@@ -110,7 +110,7 @@ std::string text_of(const SeenJob& job, const Diagnosis& verdict, bool wide) {
     const auto open = std::find_if(calls.rbegin(), calls.rend(), [](const ReadCall& call) { return call.blocks(); });
     std::string does = "outside of collective calls", waits;
     if (open != calls.rend()) {
-      does = text_of(*open, rank.record) + seconds_text(open->begin_ns, job.now_ns);
+      does = text_of(*open, rank.record) + seconds_text(open->begin_ns, rank.elsewhere ? 0 : job.now_ns);
       waits = wait_text(*open, rank.record);
     } else if (const std::string function = rank.mpi_function(); !function.empty()) {
       does = "in " + function;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,12 +15,6 @@
 
 namespace circoll::record {
 namespace {
-
-/// Beyond this limit the kernel ends a process by SIGXFSZ, in place of an error.
-bool exceeds_file_size_limit() {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < sizeof(Record);
-}
 
 std::string sentence(const std::string& path, const char* what, int error) {
   return "'" + path + "' " + what + ": " + std::strerror(error);  // NOLINT(concurrency-mt-unsafe): while MPI begins
@@ -45,6 +38,8 @@ std::uint32_t runs_of(std::span<const int> members, std::array<RankRun, comm_run
 
 }  // namespace
 
+constinit thread_local std::uint64_t Writer::begun_here = 0;
+
 void put_text(std::span<char> field, std::string_view text) noexcept {
   const std::size_t length = std::min(text.size(), field.size() - 1);
   std::copy_n(text.begin(), length, field.begin());
@@ -52,7 +47,7 @@ void put_text(std::span<char> field, std::string_view text) noexcept {
 }
 
 std::unique_ptr<Writer> Writer::create(const std::string& path, const Facts& facts, std::string* why_not) {
-  if (exceeds_file_size_limit()) {
+  if (exceeds_file_size_limit(sizeof(Record))) {
     *why_not = "'" + path + "' may not be written: the limit on the size of files (ulimit -f) is below " +
                std::to_string(sizeof(Record)) + " bytes";
     return nullptr;
@@ -131,10 +126,11 @@ void Writer::describe(std::size_t place, std::uint64_t id, int size, int rank, s
 
 void Writer::note_wait(std::span<const Rank> peers, std::uint32_t message) noexcept {
   Wait& wait = record_->wait;
-  const std::uint64_t before = wait.sequence.load(relaxed) & ~std::uint64_t{1};
-  wait.sequence.store(before + 1, relaxed);
+  std::uint64_t before = wait.sequence.load(relaxed);
+  // Another thread may be writing: one note is enough.
+  if (before % 2 != 0 || !wait.sequence.compare_exchange_strong(before, before + 1, relaxed)) return;
   std::atomic_thread_fence(std::memory_order_release);
-  wait.call = record_->begun.load(relaxed);
+  wait.call = threads_ ? begun_here : record_->begun.load(relaxed);
   wait.peers = static_cast<std::uint32_t>(peers.size());
   wait.message = message;
   for (std::size_t i = 0; i < std::min(peers.size(), awaited_ranks); ++i)

@@ -86,7 +86,11 @@ class Writer {
     entry.algorithm.store(unknown_name, relaxed);
     entry.thread = call.thread;
     entry.sequence.store(sequence, std::memory_order_release);
-    if (!threads_) record_->begun.store(sequence, relaxed);
+    if (threads_) {
+      begun_here = sequence;
+    } else {
+      record_->begun.store(sequence, relaxed);
+    }
     return sequence;
   }
 
@@ -115,7 +119,10 @@ class Writer {
   void describe(std::size_t place, std::uint64_t id, int size, int rank, std::span<const int> members,
                 std::string_view name, bool by_use) noexcept;
 
-  /// Notes for whom the call that began last waits. The ranks are those of its communicator.
+  /// The number of the last call on the communicator that is described at a place.
+  void count(std::size_t place, std::uint64_t calls) noexcept { record_->comms[place].calls.store(calls, relaxed); }
+
+  /// Notes for whom the call that this thread began last waits. The ranks are those of its communicator.
   void note_wait(std::span<const Rank> peers, std::uint32_t message) noexcept;
 
   void enter(Phase phase) noexcept {
@@ -132,6 +139,8 @@ class Writer {
 
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;
+  /// The call that this thread began last, where there may be several.
+  static constinit thread_local std::uint64_t begun_here;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
   Writer(std::string path, Record* record, bool threads) : path_(std::move(path)), record_(record), threads_(threads) {}
 

@@ -231,6 +231,14 @@ TEST(Hang, AnOperationThatSomebodyHasNotBegun) {
   expect(job, Reason::none, {}, "no rank waits");
 }
 
+TEST(Hang, ClocksOfOtherNodesAreNotCompared) {
+  Job job(2);
+  job.call(0, Collective::barrier, false).begin_ns = job.seen.since_ns + 1;  // of a node that has run for longer
+  job.rank(0).elsewhere = true;
+  expect(job, Reason::absent, {1}, "rank 1");
+  EXPECT_EQ(text_of(job.seen, judge(job.seen)).find(", for "), std::string::npos);
+}
+
 TEST(Hang, CallsThatBeganAfterTheFirstLookGoOn) {
   Job job(2);
   job.call(0, Collective::barrier, false).begin_ns = job.seen.since_ns + 1;
@@ -244,7 +252,24 @@ TEST(Hang, ARankThatMadeTheCallLongAgoIsNotMissing) {
   job.call(0, Collective::barrier, false, rows);
   job.describe(rows, {{.first = 0, .stride = 1, .count = 2}}, 2);
   job.rank(1).record.begun = 10 * ring_calls;  // its ring has no call on this communicator any more
+  job.rank(1).record.comms.front().calls = 1;
   expect(job, Reason::inside, {}, "no rank is missing");
+}
+
+TEST(Hang, ARankThatCallsElsewhereForLongIsMissing) {
+  Job job(2);
+  job.everybody(Collective::barrier, true, rows);
+  job.call(0, Collective::barrier, false, rows);
+  job.describe(rows, {{.first = 0, .stride = 1, .count = 2}}, 2);
+  // Its ring has calls on a communicator of its own only. Of this one it has made the first call, and not the second.
+  ReadRecord& record = job.rank(1).record;
+  record.comms.front().calls = 1;
+  record.calls.clear();
+  record.begun = 10 * ring_calls;
+  job.rank(1).burns = true;
+  expect(job, Reason::computing, {1}, "rank 1 has not come to");
+  job.rank(1).state = ProcessState::gone;
+  expect(job, Reason::killed, {1}, "the process of rank 1 is gone");
 }
 
 TEST(Hang, NothingHangsWhereNobodyWaits) {

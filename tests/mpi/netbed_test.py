@@ -106,7 +106,7 @@ def killed():
 def usage():
     for arguments, words in ((["--hosts", "1", "--", "true"], "--hosts"), (["--hosts", "65", "--", "true"], "--hosts"),
                              (["--ppn", "17", "--", "true"], "--ppn"), (["--rate", "fast", "--", "true"], "--rate"),
-                             (["--hosts", "32", "--ppn", "16", "--", "true"], "ranks"), (["--time-limit", "0", "--", "true"], "--time"),
+                             (["--links", "5", "--", "true"], "--links"), (["--hosts", "32", "--ppn", "16", "--", "true"], "ranks"), (["--time-limit", "0", "--", "true"], "--time"),
                              (["--mtu", "1499", "--", "true"], "--mtu"), (["--burst", "4109", "--", "true"], "--burst"),
                              ([], "no command"), (["--mpi", "lam", "--", "true"], "--mpi"),
                              (["--", "no-such-command"], "no-such-command")):
@@ -135,6 +135,11 @@ def main():
         host = f"netbed{process.pid}h"
         expected = [f"{rank} of 2 {host}{1 + rank // 2} red" for rank in range(4)]
         expect(sorted(out.splitlines()) == expected, f"2 x 2: {out}")
+    out, _ = run("2 links", "--hosts", "2", "--links", "2", "--no-verify", "--", "sh", "-c", "ls /sys/class/net | grep -c ^nb")
+    expect(out.split() == ["2", "2"], f"2 links: {out}")
+    out, _ = run("2 links", "--hosts", "3", "--links", "2", "--no-verify", "--", *MEASURE)
+    table = rows(out)
+    expect(len(table) == 12 and all("yes" in row for row in table), f"2 links: {out}")
     run("exit code", "--no-verify", "--", "sh", "-c", "exit 7", code=7)
     run("--time-limit", "--no-verify", "--time-limit", "4", "--", "sleep", "77", code=124)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -72,6 +72,48 @@ TEST_F(Records, ThatAreEqualHaveNoDifference) {
   EXPECT_EQ(text.find("CIRCOLL_SUM"), std::string::npos) << text;
 }
 
+TEST_F(Records, SayWhichCallsCouldNotBeCompared) {
+  const auto without_results = [](int rank) {
+    std::string text = record(rank);
+    for (const std::string result : {" 44 ring", " 5 binomial"}) {
+      const std::size_t at = text.find(result);
+      text.replace(at, result.find(' ', 1), " -");
+    }
+    return text;
+  };
+  const RunBits one = run("auto", {record(0), record(1)});
+  const BitsComparison some = compare_bits({one, run("native", {without_results(0), without_results(1)})});
+  EXPECT_FALSE(some.changes_bits());
+  EXPECT_EQ(some.runs.front().unknown, 2);
+  const std::string text = bits_text(some);
+  EXPECT_TRUE(
+      text.starts_with("Verdict: no collective changes bits: 1 call on 2 ranks, 2 runs; 2 calls could not be "
+                       "compared.\n"))
+      << text;
+  EXPECT_NE(text.find("2 calls could not be compared: they are nonblocking"), std::string::npos) << text;
+  EXPECT_EQ(nlohmann::json::parse(bits_json(some)).at("runs").at(0).at("not_compared"), 2);
+}
+
+TEST_F(Records, NameACommunicatorOfManyRanks) {
+  // Sixteen of 32 ranks, of which the record names eight.
+  std::vector<std::string> first, other;
+  for (int rank = 0; rank < 32; ++rank) {
+    const bool member = rank % 2 == 0;
+    const std::string head = "circoll_bits 1 rank " + std::to_string(rank) + " of 32\n";
+    const auto text = [&](const std::string& sum) {
+      if (!member) return head + "end 0 unseen 0\n";
+      return head + "comm 0 7.0 16 0,2,4,6,8,10,12,14,...\nsite 0 main\ncall 0 1 0 allreduce float64 sum 8 -1 1 " +
+             sum + " ring\nend 1 unseen 0\n";
+    };
+    first.push_back(text("2"));
+    other.push_back(text("3"));
+  }
+  const std::string text = bits_text(compare_bits({run("one", first), run("two", other)}));
+  EXPECT_NE(text.find("from call 1 on the first communicator of 16 ranks, 0,2,4,6,8,10,12,14,... on"),
+            std::string::npos)
+      << text;
+}
+
 TEST_F(Records, NameTheFirstCallThatChangesBits) {
   const RunBits one = run("auto", {record(0), record(1)});
   // One rank suffices. The bcast then has another contribution, which is not its own doing.

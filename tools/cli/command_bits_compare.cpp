@@ -127,6 +127,7 @@ std::vector<RunBits> run_program_by(const BitsCompareOptions& options) {
                               plan.name, directory));
     }
     runs.push_back(read_bits_of_run(directory, plan.name));
+    require_ranks(run, runs.back().ranks);
   }
   fmt::print(stderr, "The records are in {}; circoll bits-compare {}/run-* compares them again\n", records, records);
   return runs;

@@ -146,7 +146,8 @@ std::string as_json(const Found& found, const record::Diagnosis& verdict) {
     json["size"] = found.job->size;
     json["program"] = found.job->ranks.front().record.program;
     auto ranks = nlohmann::ordered_json::array();
-    for (const SeenRank& rank : found.job->ranks) ranks.push_back(json_of(rank, found.job->now_ns));
+    for (const SeenRank& rank : found.job->ranks)
+      ranks.push_back(json_of(rank, rank.elsewhere ? 0 : found.job->now_ns));
     json["processes"] = std::move(ranks);
   }
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

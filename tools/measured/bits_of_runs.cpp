@@ -156,6 +156,7 @@ class Reader {
     CommBits& bits = run_.comms[std::string(line.word())];
     const auto size = line.number<std::size_t>(10, 1);
     if (size > static_cast<std::size_t>(run_.ranks)) line.fail("the communicator has more ranks than the run");
+    bits.size = static_cast<std::int64_t>(size);
     bits.ranks = line.rest();
     comms_.push_back({.bits = &bits});
   }
@@ -227,6 +228,7 @@ class Pair {
   [[nodiscard]] static BitsPlace place(const std::string& name, const CommBits& comm, std::size_t i) {
     return {.comm = name,
             .ranks = comm.ranks,
+            .size = comm.size,
             .number = static_cast<std::int64_t>(i) + 1,
             .order = comm.calls.size() > i && !comm.calls[i].empty() ? comm.calls[i].front().order : 0,
             .caller = {}};
@@ -273,7 +275,11 @@ class Pair {
     const auto has_other_result = [](const RankBits& a, const RankBits& b) {
       return a.has_result && b.has_result && a.got != b.got;
     };
-    if (!differ(has_other_result)) return;
+    if (!differ(has_other_result)) {
+      const bool unknown = differ([](const RankBits& a, const RankBits& b) { return !a.has_result || !b.has_result; });
+      result_.unknown += unknown ? 1 : 0;
+      return;
+    }
     ++result_.changed;
     BitsOfKind& kind = kinds_.at(first_.kinds[static_cast<std::size_t>(one.front().kind)]);
     if (changed_.insert(&one).second) ++kind.changed;
@@ -297,9 +303,9 @@ std::string function_of(const BitsKindName& name) {
 }
 
 std::string comm_text(const BitsPlace& place, std::int64_t ranks) {
-  const auto size = std::count(place.ranks.begin(), place.ranks.end(), ',') + 1;
-  if (place.ranks.find("...") == std::string::npos && size < ranks) return "of ranks " + place.ranks;
-  return "of ranks 0 to " + std::to_string(ranks - 1);
+  if (place.size == ranks) return "of ranks 0 to " + std::to_string(ranks - 1);
+  const bool all_named = place.ranks.find("...") == std::string::npos;
+  return (all_named ? "of ranks " : fmt::format("of {} ranks, ", place.size)) + place.ranks;
 }
 
 std::string place_text(const BitsPlace& place, std::int64_t ranks) {
@@ -336,8 +342,13 @@ std::string verdict(const BitsComparison& all) {
   if (all.differs_by_itself()) {
     return "no recorded collective changes bits, but the program's own numbers differ from run to run";
   }
-  return fmt::format("no collective changes bits: {} on {}, {}", calls_text(all.calls), count_text(all.ranks, "rank"),
-                     count_text(static_cast<std::int64_t>(all.runs.size()) + 1, "run"));
+  std::int64_t unknown = 0;
+  for (const BitsOfRun& run : all.runs) unknown = std::max(unknown, run.unknown);
+  const std::string where = fmt::format("{}, {}", count_text(all.ranks, "rank"),
+                                        count_text(static_cast<std::int64_t>(all.runs.size()) + 1, "run"));
+  if (unknown > 0 && unknown == all.calls) return fmt::format("no call could be compared in all of {}", where);
+  return fmt::format("no collective changes bits: {} on {}{}", calls_text(all.calls - unknown), where,
+                     unknown > 0 ? fmt::format("; {} could not be compared", calls_text(unknown)) : "");
 }
 
 nlohmann::ordered_json json_of(const BitsPlace& place) {
@@ -406,6 +417,9 @@ std::string bits_text(const BitsComparison& all) {
   for (const BitsOfRun& run : all.runs) {
     text += fmt::format("  {}: ", run.name);
     text += run.changed == 0 ? "no call has changed bits" : calls_text(run.changed) + " changed bits";
+    if (run.unknown > 0)
+      text += fmt::format("; {} could not be compared: they are nonblocking, and their results are not known",
+                          calls_text(run.unknown));
     if (run.others > 0) {
       text += fmt::format("; in {} the contributions differ already, from {} on (at {})", calls_text(run.others),
                           place_text(run.first_other, all.ranks), run.first_other.caller);
@@ -457,6 +471,7 @@ std::string bits_json(const BitsComparison& all) {
     json["runs"].push_back({{"name", run.name},
                             {"changed", run.changed},
                             {"contributions_differ", run.others},
+                            {"not_compared", run.unknown},
                             {"first_other", json_of(run.first_other)},
                             {"other_calls_from", json_of(run.parted)}});
   }

@@ -37,7 +37,8 @@ struct RankBits {
 using CallBitsOfRanks = std::vector<RankBits>;
 
 struct CommBits {
-  std::string ranks{};                   ///< "0,1,2,3"
+  std::string ranks{};                   ///< "0,1,2,3"; of many the first ones, and "..."
+  std::int64_t size = 0;                 ///< their number
   std::vector<CallBitsOfRanks> calls{};  ///< in the order of their numbers
 };
 
@@ -65,7 +66,8 @@ struct RunBits {
 /// A place of a first difference.
 struct BitsPlace {
   std::string comm{};       ///< NAME; empty: there is no such place
-  std::string ranks{};      ///< of the communicator
+  std::string ranks{};      ///< of the communicator, as CommBits
+  std::int64_t size = 0;    ///< its number of ranks
   std::int64_t number = 0;  ///< of the call on it
   std::size_t order = 0;    ///< calls before it at the communicator's first rank
   std::string caller{};     ///< the place in the program; only of calls that the first run has
@@ -86,6 +88,7 @@ struct BitsOfRun {
   std::string name{};
   std::int64_t changed = 0;  ///< calls with equal contributions and another result
   std::int64_t others = 0;   ///< calls whose contributions differ already
+  std::int64_t unknown = 0;  ///< calls with equal contributions of which a result is not known in one of the runs
   BitsPlace first_other{};
   BitsPlace parted{};  ///< from here on the program makes other calls
 };

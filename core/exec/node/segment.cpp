@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,12 +72,6 @@ bool allocate(const FileDescriptor& file, std::size_t bytes) {
     result = fallocate(file.get(), 0, 0, static_cast<off_t>(bytes));
   } while (result != 0 && errno == EINTR);
   return result == 0;
-}
-
-/// True if a file would grow beyond the limit. The kernel would then end the process by SIGXFSZ, instead of an error.
-bool exceeds_file_size_limit(std::size_t bytes) {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes;
 }
 
 bool exceeds_memory_limit(std::size_t bytes, std::size_t processes) {

@@ -143,11 +143,13 @@ void CallBits::read_movement(const mpi::Call& call, Rank rank, Rank size) {
                     call.recvtypes);
   };
   const bool all_sent = traits.send.holds == Holds::all, all_received = traits.recv.holds == Holds::all;
-  if (call.sendbuf == MPI_IN_PLACE) {  // the contribution is in the receive buffer: this rank's block, or all of them
+  const bool sends = is_significant(traits.send, rank, call.root);
+  if (sends && call.sendbuf == MPI_IN_PLACE) {
+    // The contribution is in the receive buffer: this rank's block, or all of them.
     for (Rank i = 0; i < size; ++i) {
       if (all_sent || i == rank) given_.push_back(received(i));
     }
-  } else if (is_significant(traits.send, rank, call.root)) {
+  } else if (sends) {
     for (Rank i = 0; i < (all_sent ? size : 1); ++i) given_.push_back(sent(i));
   }
   // The root of a scatter in place has its block already.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "circoll/types.hpp"
@@ -23,8 +24,9 @@ class CallBits {
 
   /// Keeps what result() needs, before a nonblocking call is made. The program may free its datatypes meanwhile.
   void keep();
-  /// The hash of the contribution. Where it lies in the receive buffer it must be asked for before the call is made.
-  [[nodiscard]] std::uint64_t contribution() const { return hash(given_); }
+  /// The hash of the contribution, once. Where it lies in the receive buffer it must be asked for before the call is
+  /// made.
+  [[nodiscard]] std::uint64_t contribution() { return hash(std::exchange(given_, {})); }
   /// The hash of the result, after the call.
   [[nodiscard]] std::uint64_t result() const { return hash(got_); }
 

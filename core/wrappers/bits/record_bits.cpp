@@ -96,6 +96,16 @@ class BitsRecord final : public Serving {
     return result;
   }
 
+  void made(MPI_Comm comm) noexcept override {
+    Serving::made(comm);
+    try {
+      Rank rank = 0, size = 0;
+      (void)find(comm, &rank, &size);
+    } catch (const std::bad_alloc&) {
+      return;  // its first call gives it a line
+    }
+  }
+
   [[nodiscard]] std::uint64_t ticket() override { return current_ticket; }
 
   void ended(const mpi::Ended& ended) noexcept override {
@@ -180,8 +190,8 @@ class BitsRecord final : public Serving {
     return made;
   }
 
-  /// Gives a communicator a line. Its ranks, and how many had the same before it, are its name in all records: MPI
-  /// wants the ranks of two communicators to call their collectives in one order.
+  /// Gives a communicator a line. Its ranks, and how many had the same before it, are its name in all records. All
+  /// ranks make communicators in one order.
   CommPointer enter(const mpi::RankMap& in_world, Rank size) {
     Hash hash;
     std::string some;

@@ -171,19 +171,21 @@ ProgramReport run_once(const PairedRuns& options, const MpiLibrary* mpi, bool na
   }
   if (load) add_load(report, *load);
   ProgramReport read = report_from_json(select::read_text_file(report), report);
-  // A launcher of another MPI starts so many programs of one rank each.
-  if (read.ranks != options.ranks) {
-    const bool by_srun = options.launcher.starts_with("srun");
-    throw Error(ErrorCode::unsupported,
-                fmt::format("the program ran on {} {} in place of {}: {}", read.ranks,
-                            read.ranks == 1 ? "rank" : "ranks", options.ranks,
-                            by_srun ? fmt::format("try --launcher 'srun {} -n {{np}}'", srun_interface(mpi))
-                                    : "is this the launcher of its MPI?"));
-  }
+  require_ranks(options, read.ranks);
   return read;
 }
 
 }  // namespace
+
+void require_ranks(const PairedRuns& options, std::int64_t ranks) {
+  if (ranks == options.ranks) return;
+  const bool by_srun = options.launcher.starts_with("srun");
+  throw Error(
+      ErrorCode::unsupported,
+      fmt::format("the program ran on {} {} in place of {}: {}", ranks, ranks == 1 ? "rank" : "ranks", options.ranks,
+                  by_srun ? fmt::format("try --launcher 'srun {} -n {{np}}'", srun_interface(mpi_of(options)))
+                          : "is this the launcher of its MPI?"));
+}
 
 bool may_start_ranks(const std::string& command) {
   const std::optional<long> rank = launched_rank();

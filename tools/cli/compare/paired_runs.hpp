@@ -44,6 +44,9 @@ struct RunReports {
 /// `name` if the run fails.
 void run_recorded(const PairedRuns& options, const std::string& name, const std::vector<std::string>& variables);
 
+/// Throws Error if a run had another number of ranks. The launcher of another MPI starts programs of one rank each.
+void require_ranks(const PairedRuns& options, std::int64_t ranks);
+
 /// True if this process may start ranks, because no launcher has started it as a rank. Otherwise the first rank throws
 /// Error, and on the other ranks the result is false: one message is enough. `command` is the command's name.
 [[nodiscard]] bool may_start_ranks(const std::string& command);
