@@ -56,9 +56,12 @@ class BitsRecord final : public Serving {
   BitsRecord(std::ofstream file, std::unique_ptr<Serving> next) : Serving(std::move(next)), file_(std::move(file)) {
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval_, nullptr);
     int rank = 0, size = 1;
+    Rank own = 0, all = 0;
     PMPI_Comm_rank(mpi::base_world(), &rank);
     PMPI_Comm_size(mpi::base_world(), &size);
     file_ << fmt::format("circoll_bits 1 rank {} of {}\n", rank, size);
+    // It is the first one of its ranks.
+    if (!mpi::base_is_made()) (void)find(MPI_COMM_WORLD, &own, &all);
   }
 
   [[nodiscard]] int admit(const mpi::Call& call, Mode mode, const void* caller) override {
