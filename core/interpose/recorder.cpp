@@ -209,6 +209,7 @@ void Recorder::describe(KnownComm& comm, MPI_Comm handle) {
   owners_[comm.place] = &comm;
   writer_->describe(comm.place, comm.id, members.empty() ? size : static_cast<int>(members.size()), comm.rank, members,
                     {name.data(), static_cast<std::size_t>(length)}, comm.by_use);
+  writer_->count(comm.place, comm.calls);
 }
 
 Recorder::KnownComm* Recorder::add(MPI_Comm comm, bool by_use) {
@@ -258,6 +259,7 @@ void Recorder::meet_slowly(MPI_Comm comm) noexcept {
     if (keyval_ == MPI_KEYVAL_INVALID || find_slowly(comm) != nullptr || mpi::Freeing::is(comm)) return;
     KnownComm* const known = add(comm, true);
     known->calls = 1;
+    writer_->count(known->place, known->calls);
     (void)PMPI_Comm_set_attr(comm, keyval_, known);
   } catch (...) {
     return;
