@@ -258,3 +258,11 @@ def test_without_matplotlib_commands_say_what_to_install(tool, tmp_path):
     (tmp_path / "fake/matplotlib.py").write_text("raise ImportError('no matplotlib here')\n")
     code, _, err = tool("cost", "bcast", "-p", "4", "--plot", "x.svg", PYTHONPATH=str(tmp_path / "fake"))
     assert code == 2 and "apt-get install python3-matplotlib" in err
+
+
+def test_the_picture_of_the_readme_is_what_its_lines_draw(source, tmp_path):
+    committed = source / "docs/pictures/costs_allreduce_p11.svg"
+    circoll.plot.look.save(circoll.plot.costs(circoll.costs("allreduce", p=11)), tmp_path / "costs.svg")
+    assert words_of(tmp_path / "costs.svg") == words_of(committed), f"draw {committed} anew by these lines"
+    if f"Matplotlib v{matplotlib.__version__}," in committed.read_text(encoding="utf-8"):  # other versions have other paths
+        assert (tmp_path / "costs.svg").read_bytes() == committed.read_bytes()
