@@ -50,7 +50,7 @@ class Judgement {
     for (const SeenRank& rank : job.ranks) {
       for (const ReadCall& call : rank.record.calls) {
         if (call.comm == unknown_comm) continue;
-        if (call.counts()) calls_[{call.comm, call.number}].push_back({&rank, &call});
+        if (call.counts()) add(rank, call);
         auto& last = last_[{number_of(rank), call.comm}];
         last = std::max(last, call.number);
       }
@@ -66,6 +66,13 @@ class Judgement {
   }
 
  private:
+  /// A call that was refused for its arguments has the number of the next one, which takes its place.
+  void add(const SeenRank& rank, const ReadCall& call) {
+    std::vector<Waiting>& calls = calls_[{call.comm, call.number}];
+    if (!calls.empty() && calls.back().rank == &rank) calls.pop_back();
+    calls.push_back({&rank, &call});
+  }
+
   void find_waiting() {
     for (const SeenRank& rank : job_->ranks) {
       const auto& calls = rank.record.calls;

@@ -231,6 +231,18 @@ TEST(Hang, AnOperationThatSomebodyHasNotBegun) {
   expect(job, Reason::none, {}, "no rank waits");
 }
 
+TEST(Hang, ARefusedCallIsNotComparedOnceItIsMadeAnew) {
+  Job job(3);
+  job.call(0, Collective::bcast, true).root = 99;
+  job.rank(0).record.calls.back().failed = true;
+  --job.numbers[{0, world_id}];
+  for (int number = 0; number < 3; ++number) job.call(number, Collective::bcast, true).root = 1;
+  job.call(1, Collective::barrier, false);
+  job.call(2, Collective::barrier, false);
+  job.rank(0).burns = true;
+  expect(job, Reason::computing, {0}, "rank 0 has not come to");
+}
+
 TEST(Hang, ClocksOfOtherNodesAreNotCompared) {
   Job job(2);
   job.call(0, Collective::barrier, false).begin_ns = job.seen.since_ns + 1;  // of a node that has run for longer
