@@ -96,6 +96,10 @@ constexpr std::array variables{
                         "calls."},
     EnvironmentVariable{"CIRCOLL_CORES", "NUMBER", "as MPI_Get_processor_name says",
                         "Consecutive ranks of MPI_COMM_WORLD that make a node, for what auto knows of nodes"},
+    EnvironmentVariable{"CIRCOLL_TOPOLOGY", "off | auto | FILE", "off",
+                        "Nodes change places in the schedules that a policy chooses, so that fewer messages pass "
+                        "between switches. auto: the switches that Slurm or a Cray names; FILE: topology.conf, or "
+                        "hosts of all ranks."},
     EnvironmentVariable{"CIRCOLL_NODE", "auto | off", "auto",
                         "off: messages between processes of a node go through the MPI library, as all others."},
     EnvironmentVariable{"CIRCOLL_NODE_COPY", "auto | segment | direct", "auto",

@@ -61,10 +61,11 @@ struct RunFacts {
   int ranks = 1;          ///< of MPI_COMM_WORLD
   std::string mpi;        ///< the MPI library and its version
   Library library = Library::mpich;
-  Machine machine{};      ///< of the predicted times
-  std::string profile{};  ///< the file that "auto" goes by, or why there is none; empty: nobody asked
-  std::string network{};  ///< its numbers and where they come from, or why there are none; empty: nobody asked
-  std::string devices{};  ///< why calls may have memory of devices; empty: they have none
+  Machine machine{};       ///< of the predicted times
+  std::string profile{};   ///< the file that "auto" goes by, or why there is none; empty: nobody asked
+  std::string topology{};  ///< what is known of the machine above the nodes; empty: nobody asked
+  std::string network{};   ///< its numbers and where they come from, or why there are none; empty: nobody asked
+  std::string devices{};   ///< why calls may have memory of devices; empty: they have none
   /// The ways of messages between ranks of one node. Only ranks that have others on their node count.
   struct Node {
     int ranks = 0;

@@ -90,6 +90,7 @@ std::string Report::json_with(int indent) const {
                     {"ranks", facts_.ranks},
                     {"machine", facts_.machine.name},
                     {"profile", facts_.profile.empty() ? Json(nullptr) : Json(facts_.profile)},
+                    {"topology", facts_.topology.empty() ? Json(nullptr) : Json(facts_.topology)},
                     {"network", facts_.network.empty() ? Json(nullptr) : Json(facts_.network)},
                     {"device_memory", facts_.devices.empty() ? Json(nullptr) : Json(facts_.devices)},
                     {"inside_nodes",

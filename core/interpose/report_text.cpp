@@ -83,6 +83,7 @@ std::string Report::text() const {
                              facts_.ranks == 1 ? "rank" : "ranks", facts_.mpi, facts_.machine.name));
   add_line(text, "messages inside nodes: " + inside_nodes());
   if (!facts_.profile.empty()) add_line(text, "profile: " + facts_.profile);
+  if (!facts_.topology.empty()) add_line(text, "topology: " + facts_.topology);
   if (!facts_.network.empty()) add_line(text, "network: " + facts_.network);
   if (!facts_.devices.empty()) {
     add_line(text,

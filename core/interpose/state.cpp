@@ -95,6 +95,8 @@ void State::begin() noexcept {
     if (!asked_.exchange(true)) agree();
     if (serves_any()) expect_devices();
     if (serves_any()) (void)mpi::share_world();
+    if (const auto& world = mpi::shared_world(); world != nullptr && !world->topology_complaint().empty())
+      print(world->topology_complaint());
     mpi::SharedNetwork network = use_network();
     use_profile();
     wrap_calls();

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
@@ -50,6 +51,21 @@ Messages::Messages(const Selection& selection, Rank p, Rank root) : size_(p) {
                                               std::to_string(p) + ", too many to be counted");
     }
   }
+}
+
+Messages Messages::between(std::span<const Rank> part_of, Rank parts) const {
+  require(static_cast<Rank>(part_of.size()) == size_, "each rank is in a part");
+  std::map<std::pair<Rank, Rank>, Flow> sums;
+  for_each([&](Rank from, Rank to, const Flow& flow) {
+    const Rank a = part_of[static_cast<std::size_t>(from)], b = part_of[static_cast<std::size_t>(to)];
+    if (a != b) sums[{a, b}].add(flow);
+  });
+  Messages result;
+  result.size_ = parts;
+  result.blocks_ = blocks_;
+  result.moves_data_ = moves_data_;
+  for (const auto& [pair, flow] : sums) result.pairs_.push_back({.from = pair.first, .to = pair.second, .flow = flow});
+  return result;
 }
 
 Flow LevelTraffic::all() const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
@@ -37,6 +38,10 @@ class Messages {
   /// Error(unsupported) if more than 2^26 pairs of ranks have messages.
   Messages(const Selection& selection, Rank p, Rank root = 0);
 
+  /// The messages between parts of the ranks. part_of[r] is rank r's, of 0 .. parts - 1. Those inside a part are left
+  /// out.
+  [[nodiscard]] Messages between(std::span<const Rank> part_of, Rank parts) const;
+
   [[nodiscard]] Rank size() const { return size_; }
   /// Parts of the vector of a rank, which are the unit of flows. A vector of m bytes has m / blocks() in each.
   [[nodiscard]] std::int64_t blocks() const { return blocks_; }
@@ -59,7 +64,9 @@ class Messages {
   }
 
  private:
-  Rank size_;
+  Messages() = default;
+
+  Rank size_ = 1;
   std::int64_t blocks_ = 1;
   bool moves_data_ = true;
   bool rotates_ = false;

@@ -5,6 +5,8 @@
 
 #include "circoll/error.hpp"
 #include "circoll/transform.hpp"
+#include "prepare/level_labels.hpp"
+#include "schedule/registry.hpp"
 
 namespace circoll::prepare {
 
@@ -27,7 +29,10 @@ PreparedCall::PreparedCall(const Signature& signature, std::uint64_t hash, const
   std::optional<Schedule> schedule;
   try {
     select(signature, most_tags);
-    if (native_reason_.empty()) schedule = make_schedule(signature.head, signature.head.rank);
+    if (native_reason_.empty()) {
+      find_labels(signature.head);
+      schedule = make_schedule(signature.head, signature.head.rank);
+    }
   } catch (const Error& e) {
     // Needs depend on p, operator and parameters: equal on all ranks.
     if (e.code() != ErrorCode::unsupported) throw;
@@ -42,6 +47,7 @@ void PreparedCall::select(const Signature& signature, int most_tags) {
   if (head.choice->kind == InternedChoice::Kind::algorithm) {
     selection_ = resolve(head.choice->selection, facts);
     why_ = "chosen by name";
+    named_ = true;
   } else {
     Decision decision = head.choice->policy->decide(facts);
     if (!decision.selection) {
@@ -50,6 +56,7 @@ void PreparedCall::select(const Signature& signature, int most_tags) {
     }
     selection_ = *std::move(decision.selection);
     why_ = std::move(decision.reason);
+    named_ = decision.named;
   }
   if (selection_.algorithm->pair_messages > most_tags) {
     native_reason_ = "more messages between two ranks than this MPI has tags for";
@@ -69,6 +76,15 @@ void PreparedCall::select(const Signature& signature, int most_tags) {
   }
 }
 
+void PreparedCall::find_labels(const SignatureHead& head) {
+  if (named_ || placement_.levels == nullptr || !head.commutative) return;
+  const LevelLabels::Found found = placement_.levels->find(selection_, head.root);
+  if (found.labels == nullptr) return;
+  labels_ = found.labels;
+  why_ += "; nodes change places: " + std::to_string(found.percent) + " % less between parts of level " +
+          std::to_string(found.level + 1);
+}
+
 Schedule PreparedCall::make_schedule(const SignatureHead& head, Rank rank) const {
   Shape shape{.size = head.size,
               .rank = rank,
@@ -77,6 +93,10 @@ Schedule PreparedCall::make_schedule(const SignatureHead& head, Rank rank) const
               .params = selection_.params};
   // A policy chooses for the nodes that there are. A call by name chooses nodes of so many ranks.
   if (head.choice->kind != InternedChoice::Kind::algorithm) shape.labels = placement_.labels;
+  if (labels_ != nullptr) {
+    shape.labels = labels_;
+    shape.params.try_emplace(std::string(relabel.name), head.cores);
+  }
   Schedule schedule = build_schedule(*selection_.algorithm, head.collective, shape);
   const std::vector<Rank>* const nodes = placement_.node_of.get();
   if (head.on_arrival == CombineOnArrival::kept || (head.on_arrival == CombineOnArrival::of_node && nodes == nullptr))

@@ -67,6 +67,8 @@ class PreparedCall {
  private:
   void select(const Signature& signature, int most_tags);
   [[nodiscard]] Schedule make_schedule(const SignatureHead& head, Rank rank) const;
+  /// Finds the labels of the schedules, unless the caller has named the algorithm.
+  void find_labels(const SignatureHead& head);
   void bind_to(const Signature& signature, const Schedule& schedule);
   /// `blocks` as Signature::blocks.
   [[nodiscard]] Plan bind_with(const Schedule& schedule, std::span<const Block> blocks) const;
@@ -76,7 +78,9 @@ class PreparedCall {
   std::uint64_t hash_ = 0;
   Placement placement_;
   Selection selection_{};
+  std::shared_ptr<const Relabelling> labels_{};  ///< of nodes that change places
   int tags_ = 1;
+  bool named_ = false;  ///< the algorithm
   std::string why_;
   std::string native_reason_;
   bool has_plan_ = false;

@@ -28,6 +28,7 @@ struct SignatureHead {
   Count extent_bytes = 1;               ///< of a plan element
   Count message_bytes = 1;              ///< of a plan element in a message: without its gaps
   const Relabelling* labels = nullptr;  ///< of the placement; plans keep it alive
+  const LevelLabels* levels = nullptr;  ///< likewise
   Rank size = 1;                        ///< p
   Rank rank = 0;
   Rank cores = 1;  ///< of the placement

@@ -35,6 +35,9 @@ class Levels {
   /// The levels that two ranks share: 0 .. depth(), which means the same host.
   [[nodiscard]] int shared(Rank a, Rank b) const;
 
+  /// True if ranks share the same parts in both, whatever these are called.
+  [[nodiscard]] bool same_parts(const Levels& other) const { return size_ == other.size_ && part_ == other.part_; }
+
  private:
   [[nodiscard]] static std::size_t at(int level) { return static_cast<std::size_t>(level); }
 

@@ -39,6 +39,9 @@ class Relabelling {
   std::vector<Rank> ranks_;
 };
 
+/// Labels by the levels of the machine above the nodes of a placement (prepare/level_labels.hpp).
+class LevelLabels;
+
 /// The placement of a communicator's ranks, as far as algorithms care.
 struct Placement {
   Rank cores = 1;        ///< ranks on a node; the most of any
@@ -49,6 +52,8 @@ struct Placement {
   std::shared_ptr<const Relabelling> labels{};
   /// The node of each rank, numbered in the order of their first ranks; nothing where it is not known.
   std::shared_ptr<const std::vector<Rank>> node_of{};
+  /// Nothing where no level above the nodes is known, or where nodes have different numbers of ranks.
+  std::shared_ptr<LevelLabels> levels{};
 
   /// True if two ranks are known to be on one node.
   [[nodiscard]] bool together(Rank a, Rank b) const {

@@ -142,6 +142,13 @@ Path SwitchTree::path_of(const std::string& host) const {
   return path;
 }
 
+bool describes_switches(const std::string& text) {
+  constexpr std::string_view key = "SwitchName=";
+  Lines lines(text, text);
+  const auto first = lines.next();
+  return first && same_word(first->substr(0, key.size()), key);
+}
+
 std::optional<Path> path_of_xname(std::string_view name) {
   constexpr std::array letters{'x', 'c', 's', 'b', 'n'};
   Path path;

@@ -27,6 +27,7 @@ class SwitchTree {
 
   /// The path of a host, the highest switch first. Throws Error(invalid_argument) if the file does not have it.
   [[nodiscard]] Path path_of(const std::string& host) const;
+  [[nodiscard]] bool has(const std::string& host) const { return leaf_of_.contains(host); }
   [[nodiscard]] std::size_t hosts() const { return leaf_of_.size(); }
 
  private:
@@ -34,6 +35,9 @@ class SwitchTree {
   std::map<std::string, std::string, std::less<>> leaf_of_;  ///< host -> its switch
   std::map<std::string, std::string, std::less<>> above_;    ///< switch -> the one above
 };
+
+/// True if a text is a topology.conf: its first line that is no comment begins with "SwitchName=".
+[[nodiscard]] bool describes_switches(const std::string& text);
 
 /// The path of a Cray's name of a node, "x1000c0s0b0n0": cabinet, chassis, slot, board, node. Nothing for other text.
 [[nodiscard]] std::optional<Path> path_of_xname(std::string_view name);

@@ -127,7 +127,10 @@ class Fixed final : public PolicyBase {
   [[nodiscard]] Decision decide(const CallFacts& facts) const override {
     if (facts.collective != selection_.collective) return native("the chosen algorithm is one of another collective");
     std::vector<RuledOut> ruled_out;
-    if (auto decision = take(facts, selection_, "chosen by name", ruled_out)) return *std::move(decision);
+    if (auto decision = take(facts, selection_, "chosen by name", ruled_out)) {
+      decision->named = true;
+      return *std::move(decision);
+    }
     const RuledOut& own = ruled_out.back();
     std::string reason = own.id + ": " + own.why;
     if (otherwise_ == nullptr) return native(std::move(reason), std::move(ruled_out));

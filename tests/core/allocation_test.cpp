@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "circoll/error.hpp"
 #include "facts/hostlist.hpp"
+#include "select/machine_path.hpp"
 
 namespace circoll {
 namespace {
@@ -196,6 +201,65 @@ TEST(Allocation, RefusesDamageWithItsLine) {
   }
   EXPECT_EQ(error("n1\nn77\n", &tree).substr(0, 9), "hosts:2: ");
   EXPECT_NE(parse_error([] { (void)levels_from_text("n[1-3]\n", "hosts", 1, nullptr, 4); }), "");
+}
+
+/// A file for one test.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text) { std::ofstream(path_) << text; }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = testing::TempDir() + "circoll_topology";
+};
+
+TEST(MachinePath, OfATopologyFile) {
+  const TemporaryFile file("SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=top Switches=s[1-2]\n");
+  unsetenv("SLURMD_NODENAME");
+  EXPECT_EQ(select::path_above(file.path(), {.host = "n3.cluster.org"}), (Names{"top", "s2"}));
+  EXPECT_THROW((void)select::path_above(file.path(), {.host = "n9"}), Error);
+  setenv("SLURMD_NODENAME", "n1", 1);
+  EXPECT_EQ(select::path_above(file.path(), {.host = "login"}), (Names{"top", "s1"})) << "as Slurm calls the host";
+  EXPECT_EQ(select::path_above(file.path(), {.host = "n4"}), (Names{"top", "s2"})) << "its own name goes first";
+  unsetenv("SLURMD_NODENAME");
+  EXPECT_THROW((void)select::path_above(file.path() + ".none", {.host = "n1"}), Error);
+}
+
+TEST(MachinePath, TellsTopologyFilesFromLists) {
+  EXPECT_TRUE(select::describes_switches("# hosts\n\n switchname=s1 Nodes=n1\n"));
+  EXPECT_FALSE(select::describes_switches("n1 # below SwitchName=s1\nn2\n"));
+  EXPECT_FALSE(select::describes_switches(""));
+}
+
+TEST(MachinePath, OfAListOfHosts) {
+  const TemporaryFile file("a/s1/n1:2\nb/s2/n2\nb/s3/n3\n");
+  const auto path = [&](Rank rank) { return select::path_above(file.path(), {.host = "", .rank = rank, .size = 4}); };
+  EXPECT_EQ(path(0), (Names{"a", "s1"}));
+  EXPECT_EQ(path(1), path(0));
+  EXPECT_EQ(path(3), (Names{"b", "s3"}));
+  EXPECT_THROW((void)select::path_above(file.path(), {.host = "", .rank = 4, .size = 5}), Error)
+      << "the file has four ranks";
+}
+
+TEST(MachinePath, OfTheJob) {
+  const std::string none = "/nonexistent/xname";
+  unsetenv("SLURM_TOPOLOGY_ADDR");
+  EXPECT_EQ(select::path_above("off", {}, none), Names{});
+  EXPECT_EQ(select::path_above("auto", {}, none), Names{});
+  const TemporaryFile xname("x1000c0s3b1n0\n");
+  EXPECT_EQ(select::path_above("auto", {}, xname.path()), (Names{"x1000", "x1000c0", "x1000c0s3", "x1000c0s3b1"}));
+  const TemporaryFile other("nid001\n");
+  EXPECT_EQ(select::path_above("auto", {}, other.path()), Names{});
+  setenv("SLURM_TOPOLOGY_ADDR", "s0.s4.nid000007", 1);
+  const select::JobProcess here{.host = "nid000007.cluster.org"};
+  EXPECT_EQ(select::path_above("auto", here, xname.path()), (Names{"s0", "s4"}));
+  EXPECT_EQ(select::path_above("auto", {.host = "nid000008"}, none), Names{}) << "the variable is of another host";
+  setenv("SLURM_TOPOLOGY_ADDR", "nid000007", 1);
+  EXPECT_EQ(select::path_above("auto", here, none), Names{}) << "a cluster without switches";
+  unsetenv("SLURM_TOPOLOGY_ADDR");
 }
 
 }  // namespace

@@ -118,6 +118,15 @@ TEST(Report, SaysWhyRanksAgreeAboutDeviceMemory) {
   EXPECT_EQ(json::parse(Report(facts).json()).at("device_memory"), facts.devices);
 }
 
+TEST(Report, NamesTheSwitchesAboveTheNodes) {
+  RunFacts facts = two_ranks();
+  EXPECT_TRUE(json::parse(Report(facts).json()).at("topology").is_null());
+  EXPECT_EQ(Report(facts).text().find("topology:"), std::string::npos);
+  facts.topology = "8 nodes in 2 parts of level 1";
+  EXPECT_NE(Report(facts).text().find("topology: 8 nodes in 2 parts of level 1"), std::string::npos);
+  EXPECT_EQ(json::parse(Report(facts).json()).at("topology"), facts.topology);
+}
+
 TEST(Report, NamesTheNetworkBetweenHosts) {
   RunFacts facts = two_ranks();
   EXPECT_TRUE(json::parse(Report(facts).json()).at("network").is_null());

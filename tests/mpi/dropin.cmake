@@ -28,6 +28,10 @@ function(dropin_tests)
   mpi_test(dropin_${name}_exact_sums_np${np} 600 COMMAND python3 ${here}/exact_sums_test.py ${name} ${np}
            ${dropin} ${yield} $<TARGET_FILE:exact_sums_${name}>)
 
+  # Nodes change places by the switches above them.
+  mpi_test(dropin_${name}_topology 300 COMMAND python3 ${here}/topology_test.py ${name} ${dropin}
+           ${yield} $<TARGET_FILE:all_collectives_${name}>)
+
   # Files of schedules in place of algorithms.
   mpi_test(dropin_${name}_schedule_files 300 COMMAND python3 ${here}/schedule_files_test.py ${name}
            ${dropin} ${yield} $<TARGET_FILE:all_collectives_${name}> $<TARGET_FILE:nonblocking_${name}> ${cli} ${PROJECT_SOURCE_DIR})

@@ -106,7 +106,9 @@ def killed():
 def usage():
     for arguments, words in ((["--hosts", "1", "--", "true"], "--hosts"), (["--hosts", "65", "--", "true"], "--hosts"),
                              (["--ppn", "17", "--", "true"], "--ppn"), (["--rate", "fast", "--", "true"], "--rate"),
-                             (["--links", "5", "--", "true"], "--links"), (["--hosts", "32", "--ppn", "16", "--", "true"], "ranks"), (["--time-limit", "0", "--", "true"], "--time"),
+                             (["--links", "5", "--", "true"], "--links"), (["--groups", "3", "--", "true"], "--groups"),
+                             (["--uplink", "1gbit", "--", "true"], "--uplink"), (["--groups", "2", "--uplink", "50mbit", "--", "true"], "--uplink"),
+                              (["--hosts", "32", "--ppn", "16", "--", "true"], "ranks"), (["--time-limit", "0", "--", "true"], "--time"),
                              (["--mtu", "1499", "--", "true"], "--mtu"), (["--burst", "4109", "--", "true"], "--burst"),
                              ([], "no command"), (["--mpi", "lam", "--", "true"], "--mpi"),
                              (["--", "no-such-command"], "no-such-command")):
@@ -140,6 +142,14 @@ def main():
     out, _ = run("2 links", "--hosts", "3", "--links", "2", "--no-verify", "--", *MEASURE)
     table = rows(out)
     expect(len(table) == 12 and all("yes" in row for row in table), f"2 links: {out}")
+    # Two groups of two hosts each. A busy machine may fail the verification.
+    with subprocess.Popen([NETBED, "--hosts", "4", "--groups", "2", "--verify-only"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        err = process.communicate()[1]
+    expect(process.returncode in (0, 3) and "2 groups of consecutive hosts" in err, f"groups: exit code {process.returncode}: {err}")
+    expect(not left(process.pid), f"groups: left {left(process.pid)}")
+    out, _ = run("groups", "--hosts", "4", "--groups", "2", "--uplink", "200mbit", "--no-verify", "--", *MEASURE)
+    table = rows(out)
+    expect(len(table) == 12 and all("yes" in row for row in table), f"groups: {out}")
     run("exit code", "--no-verify", "--", "sh", "-c", "exit 7", code=7)
     run("--time-limit", "--no-verify", "--time-limit", "4", "--", "sleep", "77", code=124)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -35,6 +35,8 @@ void use_network(Options& options, int rank, int size) {
   if (mpi::gather_locations(MPI_COMM_WORLD, rank, size, &ranks) != MPI_SUCCESS) return;
   mpi::SharedNetwork network = mpi::share_network(MPI_COMM_WORLD, mpi::placement_from(ranks));
   mpi::keep(network);
+  if (const std::string complaint = mpi::topology_complaint(ranks, rank); !complaint.empty())
+    std::fprintf(stderr, "circoll-bench: %s\n", complaint.c_str());
   if (rank == 0 && !network.complaint.empty()) std::fprintf(stderr, "circoll-bench: %s\n", network.complaint.c_str());
   if (!network.numbers) return;
   options.network = network.numbers;

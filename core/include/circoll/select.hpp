@@ -56,6 +56,7 @@ struct Decision {
   std::optional<Selection> selection{};  ///< complete with parameters; nothing: the MPI library's own collective
   std::string policy;                    ///< the name of the policy
   std::string reason;                    ///< one sentence without a full stop
+  bool named = false;                    ///< the caller has named the algorithm, which is executed as it is written
   std::vector<RuledOut> ruled_out{};     ///< in the order in which they were considered
   std::vector<Candidate> candidates{};   ///< of the model, the least time first; empty if no times were compared
 };

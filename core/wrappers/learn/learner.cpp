@@ -10,6 +10,7 @@
 #include "exec/mpi/library/failures.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/ledger.hpp"
+#include "prepare/level_labels.hpp"
 #include "prepare/prepared_call.hpp"
 #include "verify/bits.hpp"
 
@@ -287,6 +288,9 @@ std::optional<LearnedCalls::KnownGroup> Learner::learn_about(const mpi::Call& ca
   if (irregular && (rounds(facts) || !spans_nodes(state.placement()))) return std::nullopt;
   // To know that no bit changes takes too long for many ranks.
   if (rounds(facts) && facts.p > most_ranks_of_bits) return LearnedCalls::KnownGroup{};
+  // Where nodes change places, bits are others than those of the algorithm alone.
+  const auto& levels = state.placement().levels;
+  if (rounds(facts) && levels != nullptr && levels->moves_nodes()) return LearnedCalls::KnownGroup{};
   KindOfCalls kind{.collective = facts.collective,
                    .size_class = size_class(facts.bytes),
                    .op = (facts.op.commutative ? 1U : 0U) | (facts.op.idempotent ? 2U : 0U) |

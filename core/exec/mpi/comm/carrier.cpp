@@ -10,6 +10,7 @@
 #include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
+#include "facts/environment.hpp"
 
 namespace circoll::mpi {
 
@@ -72,6 +73,9 @@ int share_world() {
   // All ranks take the first tags alike. So MPI_COMM_WORLD's calls need no agreement.
   (void)global.world->tags().take(TagLayout::context_units);
   global.world->placement_ = shared_placement(placement_from(ranks));
+  if (environment("CIRCOLL_TOPOLOGY").value_or("off") != "off")
+    global.world->topology_ = topology_text(ranks, global.world->placement_);
+  global.world->topology_complaint_ = topology_complaint(ranks, rank);
   if (size > 1) rc = global.world->find_node_peers(rank, ranks);
   // This makes the communicator while communicators are plenty and before there are threads. Threads of Open MPI hang
   // if they make communicators at once.

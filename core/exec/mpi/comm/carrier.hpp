@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,10 @@ class Carrier {
   [[nodiscard]] int stall_tag() const { return tags_.units() * layout_.unit; }
   /// The placement of the ranks of MPI_COMM_WORLD; nothing is known in a carrier of another communicator's.
   [[nodiscard]] const Placement& placement() const { return placement_; }
+  /// The machine above the nodes, for a report; empty if nobody asked (CIRCOLL_TOPOLOGY).
+  [[nodiscard]] const std::string& topology() const { return topology_; }
+  /// Why it is not known, on the first rank that cannot read it; empty on the others.
+  [[nodiscard]] const std::string& topology_complaint() const { return topology_complaint_; }
   /// The ranks that are reached by memory; nullptr if there are none.
   [[nodiscard]] const NodePeers* node_peers() const { return node_peers_.get(); }
   /// Finds them. Collective over the carrier's ranks, before it carries anything. Returns an MPI error code.
@@ -104,6 +109,8 @@ class Carrier {
   TagLayout layout_;
   TagSpace tags_;
   Placement placement_;
+  std::string topology_;
+  std::string topology_complaint_;
   std::unique_ptr<NodePeers> node_peers_;
 };
 

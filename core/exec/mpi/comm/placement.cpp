@@ -2,30 +2,39 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "circoll/error.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/node/place.hpp"
 #include "facts/environment.hpp"
 #include "facts/hash.hpp"
 #include "facts/text.hpp"
+#include "prepare/level_labels.hpp"
+#include "select/machine_path.hpp"
 
 namespace circoll::mpi {
 namespace {
 
-/// A placement that communicators share. All its members follow from the nodes.
+/// A placement that communicators share. All its members follow from the nodes, and from the levels above them.
 struct KnownPlacement {
   std::weak_ptr<const std::vector<Rank>> node_of;
   std::weak_ptr<const Relabelling> labels;
+  std::weak_ptr<LevelLabels> levels;
 };
+
+bool same_levels(const std::shared_ptr<LevelLabels>& a, const std::shared_ptr<LevelLabels>& b) {
+  return a == b || (a != nullptr && b != nullptr && a->nodes().same_parts(b->nodes()));
+}
 
 /// Part of the executor's global state (HACKING.md).
 struct KnownPlacements {
@@ -38,13 +47,15 @@ KnownPlacements& placements_in_use() {
   return *instance;
 }
 
-/// Two nodes whose names collide count as one. That costs time and nothing else.
-std::uint64_t name_of_node() {
+std::string own_host() {
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   PMPI_Get_processor_name(name.data(), &length);
-  return Hash().add(std::string_view(name.data(), static_cast<std::size_t>(length))).value();
+  return {name.data(), static_cast<std::size_t>(length)};
 }
+
+/// Two nodes whose names collide count as one. That costs time and nothing else.
+std::uint64_t name_of_node() { return Hash().add(own_host()).value(); }
 
 /// The number of the node that CIRCOLL_CORES puts a rank on, if it is set.
 std::optional<std::uint64_t> declared_node(int rank) {
@@ -65,6 +76,70 @@ std::uint64_t memory_key(std::optional<std::uint64_t> declared) {
   return std::max<std::uint64_t>(hash.value(), 1);
 }
 
+/// The path to this node, or why it is not known.
+struct OwnPath {
+  std::array<std::uint64_t, RankLocation::most_levels> keys{};
+  std::string complaint{};
+};
+
+OwnPath read_own_path() {
+  OwnPath own;
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(base_world(), &rank);
+  PMPI_Comm_size(base_world(), &size);
+  try {
+    const select::Path path =
+        select::path_above(environment("CIRCOLL_TOPOLOGY").value_or("off"), {own_host(), rank, size});
+    Hash hash;  // each key goes on with the one before
+    for (std::size_t level = 0; level < std::min(path.size(), own.keys.size()); ++level)
+      own.keys[level] = std::max<std::uint64_t>(hash.add(path[level]).value(), 1);
+  } catch (const std::exception& error) {
+    own.complaint = std::string("CIRCOLL_TOPOLOGY: ") + error.what();
+  }
+  return own;
+}
+
+/// Read once: a process stays where it is.
+const OwnPath& own_path() {
+  static const OwnPath own = read_own_path();
+  return own;
+}
+
+/// The names of the parts of a rank, from the coarsest level on.
+std::vector<std::string> path_of(const Levels& levels, Rank rank) {
+  std::vector<std::string> path;
+  for (int level = 0; level < levels.depth(); ++level)
+    path.push_back(levels.part_name(level, levels.part(level, rank)));
+  return path;
+}
+
+/// Why the levels above the nodes are not known; empty: they are.
+std::string no_levels_because(std::span<const RankLocation> all, const Placement& placement) {
+  std::vector<const RankLocation*> first(static_cast<std::size_t>(placement.nodes), nullptr);  // of each node
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (all[r].above[0] == 0) return "rank " + std::to_string(r) + " does not know what is above its node";
+    const RankLocation*& known = first[static_cast<std::size_t>((*placement.node_of)[r])];
+    if (known == nullptr) known = &all[r];
+    if (known->above != all[r].above)
+      return "rank " + std::to_string(r) + " is below other switches than another rank of its node";
+  }
+  return {};
+}
+
+std::shared_ptr<LevelLabels> levels_of(std::span<const RankLocation> all, const Placement& placement) {
+  if (!no_levels_because(all, placement).empty()) return nullptr;
+  std::vector<std::vector<std::string>> paths;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if ((*placement.node_of)[r] != static_cast<Rank>(paths.size())) continue;
+    std::vector<std::string>& path = paths.emplace_back();
+    for (const std::uint64_t key : all[r].above) {
+      if (key != 0) path.push_back(std::to_string(key));
+    }
+    path.push_back(std::to_string(paths.size()));
+  }
+  return std::make_shared<LevelLabels>(Levels(std::move(paths)), placement);
+}
+
 }  // namespace
 
 Placement shared_placement(Placement placement) {
@@ -75,12 +150,15 @@ Placement shared_placement(Placement placement) {
     auto node_of = one.node_of.lock();
     if (node_of == nullptr || *node_of != *placement.node_of) continue;
     auto labels = one.labels.lock();
+    auto levels = one.levels.lock();
     if (placement.labels != nullptr && labels == nullptr) continue;  // its last owner is just going
+    if (!same_levels(levels, placement.levels)) continue;
     placement.labels = std::move(labels);
     placement.node_of = std::move(node_of);
+    placement.levels = std::move(levels);
     return placement;
   }
-  known.all.push_back({placement.node_of, placement.labels});
+  known.all.push_back({placement.node_of, placement.labels, placement.levels});
   return placement;
 }
 
@@ -93,6 +171,15 @@ Placement placement_in_world(const Placement& world, const RankMap& ranks, Rank 
   }
   Placement placement = placement_of(node_of);
   placement.crowded = world.crowded;  // the other ranks of its nodes take turns, too
+  if (world.levels != nullptr) {
+    // The path of each node, by the first rank of it.
+    std::vector<std::vector<std::string>> paths;
+    for (Rank r = 0; r < size; ++r) {
+      if ((*placement.node_of)[static_cast<std::size_t>(r)] != static_cast<Rank>(paths.size())) continue;
+      paths.push_back(path_of(world.levels->nodes(), node_of[static_cast<std::size_t>(r)]));
+    }
+    placement.levels = std::make_shared<LevelLabels>(Levels(std::move(paths)), placement);
+  }
   return shared_placement(std::move(placement));
 }
 
@@ -134,11 +221,28 @@ int gather_locations(MPI_Comm comm, int rank, int size, std::vector<RankLocation
   const std::optional<std::uint64_t> declared = declared_node(rank);
   RankLocation own{.node = declared ? *declared : name_of_node(), .memory = memory_key(declared)};
   if (!library::waits_inside_mpi) own.processors = node::own_processors();
+  own.above = own_path().keys;
   all->assign(static_cast<std::size_t>(size), {});
   constexpr int words = sizeof(RankLocation) / sizeof(std::uint64_t);
   static_assert(sizeof(RankLocation) % sizeof(std::uint64_t) == 0 &&
                 std::has_unique_object_representations_v<RankLocation>);
   return PMPI_Allgather(&own, words, MPI_UINT64_T, all->data(), words, MPI_UINT64_T, comm);
+}
+
+std::string topology_complaint(std::span<const RankLocation> all, int rank) {
+  const auto lost = std::find_if(all.begin(), all.end(), [](const RankLocation& one) { return one.above[0] == 0; });
+  return lost - all.begin() == rank ? own_path().complaint : std::string();
+}
+
+std::string topology_text(std::span<const RankLocation> all, const Placement& placement) {
+  if (std::string why = no_levels_because(all, placement); !why.empty()) return "none, since " + why;
+  const Levels& nodes = placement.levels->nodes();
+  std::string text = std::to_string(nodes.size()) + " nodes in ";
+  for (int level = 0; level + 1 < nodes.depth(); ++level)
+    text +=
+        (level > 0 ? ", " : "") + std::to_string(nodes.parts(level)) + " parts of level " + std::to_string(level + 1);
+  if (nodes.depth() == 1) text += "one part";
+  return placement.levels->moves_nodes() ? text : text + "; they stay in their places";
 }
 
 std::vector<Rank> nodes_of(std::span<const RankLocation> all) {
@@ -153,6 +257,7 @@ std::vector<Rank> nodes_of(std::span<const RankLocation> all) {
 Placement placement_from(std::span<const RankLocation> all) {
   const std::vector<Rank> nodes = nodes_of(all);
   Placement placement = placement_of(nodes);
+  placement.levels = levels_of(all, placement);
   std::map<Rank, std::vector<node::OwnProcessors>> on_node;
   for (std::size_t i = 0; i < all.size(); ++i) on_node[nodes[i]].push_back(all[i].processors);
   placement.crowded =

@@ -4,8 +4,11 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "circoll/types.hpp"
@@ -42,17 +45,26 @@ class RankMap {
 
 /// Where a rank is, by numbers that are equal for ranks in the same place.
 struct RankLocation {
+  static constexpr std::size_t most_levels = 4;
   /// The key of the process's node, by the name that MPI_Get_processor_name gives. If CIRCOLL_CORES says how many
   /// consecutive ranks a node has, it is the node's number.
   std::uint64_t node = 0;
   /// The key of the processes that may share memory; 0 where that is not known.
   std::uint64_t memory = 0;
   node::OwnProcessors processors{};
+  /// Keys of the parts of the machine above the node (CIRCOLL_TOPOLOGY). The coarsest comes first, and 0 stands where
+  /// there is none, or none is known.
+  std::array<std::uint64_t, most_levels> above{};
 };
 
 /// Asks all ranks of an intracommunicator where they are. The same on all ranks, whatever their environments are.
-/// Collective: one native allgather of 32 bytes. Returns an MPI error code.
+/// Collective: one native allgather of 64 bytes. Returns an MPI error code.
 [[nodiscard]] int gather_locations(MPI_Comm comm, int rank, int size, std::vector<RankLocation>* all);
+
+/// Why this rank cannot read CIRCOLL_TOPOLOGY. Empty unless it is the first one that does not know its switches.
+[[nodiscard]] std::string topology_complaint(std::span<const RankLocation> all, int rank);
+/// The levels above the nodes, or why they are not known, for a report.
+[[nodiscard]] std::string topology_text(std::span<const RankLocation> all, const Placement& placement);
 
 /// The node of each rank. Nodes are numbered in the order of their first ranks.
 [[nodiscard]] std::vector<Rank> nodes_of(std::span<const RankLocation> all);

@@ -83,6 +83,7 @@ Signature Operation::placed(Signature signature) const {
   signature.head.cores = state_.placement().cores;
   signature.head.nodes = state_.placement().nodes;
   signature.head.labels = state_.placement().labels.get();
+  signature.head.levels = state_.placement().levels.get();
   // A reduction that combines parts as they come leaves no whole operand if it is interrupted.
   if (is_reducing(signature.head.collective) && state_.has_node_peers() && !state_.can_be_interrupted() &&
       PartCombiner::suits(user_.elements()))

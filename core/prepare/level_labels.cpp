@@ -1,0 +1,116 @@
+#include "prepare/level_labels.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "circoll/collectives.hpp"
+#include "model/near_labels.hpp"
+#include "schedule/registry.hpp"
+
+namespace circoll {
+namespace {
+
+/// Schedules of so many ranks are built for one question, and for each root.
+constexpr Rank most_ranks = 4096, most_ranks_with_root = 512;
+/// Pairs of ranks that exchange messages. A schedule with more sends from each to each, where no labels help.
+constexpr std::size_t most_pairs = std::size_t{1} << 20U;
+/// A vector in more segments goes the same way, in about the same shares.
+constexpr std::int64_t most_segments = 16;
+/// Answers that are remembered.
+constexpr std::size_t most_found = 256;
+/// Nodes stay where they are if they would save less. Blocks of ranks in another order are more pieces.
+constexpr std::int64_t least_percent = 5;
+
+std::size_t at(Rank number) { return static_cast<std::size_t>(number); }
+
+/// The ranks to which one rank sends.
+std::size_t receivers(const Selection& selection, Rank p, Rank root) {
+  const Schedule schedule = build_schedule(*selection.algorithm, selection.collective,
+                                           {.size = p, .rank = root, .root = root, .params = selection.params});
+  std::set<Rank> all;
+  for (const Step& step : schedule.steps) {
+    if (step.kind == StepKind::send) all.insert(step.peer);
+  }
+  return all.size();
+}
+
+}  // namespace
+
+LevelLabels::LevelLabels(Levels nodes, const Placement& placement)
+    : nodes_(std::move(nodes)),
+      moves_nodes_(nodes_.depth() > 1 && placement.nodes > 2 &&
+                   placement.nodes * placement.cores == static_cast<Rank>(placement.node_of->size())),
+      cores_(placement.cores),
+      node_of_(placement.node_of),
+      across_(placement.labels),
+      at_(placement.node_of->size()) {
+  if (!moves_nodes_) return;
+  std::vector<Rank> known(at(placement.nodes), 0);
+  for (std::size_t r = 0; r < node_of_->size(); ++r) {
+    const Rank node = (*node_of_)[r];
+    core_of_.push_back(known[at(node)]++);
+    at_[at(node * cores_ + core_of_.back())] = static_cast<Rank>(r);
+  }
+}
+
+LevelLabels::Found LevelLabels::find(const Selection& selection, Rank root) {
+  const Collective collective = selection.collective;
+  const bool rooted = is_rooted(collective);
+  if (!moves_nodes_ || !can_relabel(collective) || is_exchange(collective) ||
+      static_cast<Rank>(at_.size()) > (rooted ? most_ranks_with_root : most_ranks))
+    return {};
+  Selection few = selection;
+  if (const auto segments = few.params.find("segments"); segments != few.params.end())
+    segments->second = std::min(segments->second, most_segments);
+  const std::pair question{few.id() + ':' + few.text(), rooted ? root : 0};
+  const std::lock_guard lock(mutex_);
+  if (const auto known = found_.find(question); known != found_.end()) return known->second;
+  Found found = make(few, question.second);
+  if (found_.size() >= most_found) found_.clear();
+  return found_.emplace(question, std::move(found)).first->second;
+}
+
+LevelLabels::Found LevelLabels::make(const Selection& selection, Rank root) const {
+  const auto p = static_cast<Rank>(at_.size());
+  // The labels of the selection itself.
+  Selection plain = selection;
+  std::vector<Rank> base(at(p));
+  std::iota(base.begin(), base.end(), Rank{0});
+  if (const auto cores = plain.params.find(relabel.name); cores != plain.params.end()) {
+    const Relabelling across = across_ != nullptr ? *across_ : Relabelling::across_nodes(p, cores->second);
+    for (Rank r = 0; r < p; ++r) base[at(r)] = across.label(r);
+    plain.params.erase(cores);
+  }
+  std::vector<Rank> node_of_label(at(p));
+  for (Rank r = 0; r < p; ++r) node_of_label[at(base[at(r)])] = (*node_of_)[at(r)];
+  const auto between_nodes = [&](Rank rank) {
+    return Messages(plain, p, is_rooted(plain.collective) ? base[at(rank)] : 0).between(node_of_label, nodes_.size());
+  };
+  if (receivers(plain, p, base[at(root)]) * at(p) > most_pairs) return {};
+  // The root's node plays node 0, and the root the rank there that has its place.
+  const Rank root_node = (*node_of_)[at(root)];
+  const Rank stand_in = at_[at(core_of_[at(root)])];
+  const Messages own = between_nodes(root);
+  const Messages messages = stand_in == root ? own : between_nodes(stand_in);
+  const NearLabels near = near_labels(messages, near_order(messages), nodes_, root_node);
+  const std::vector<Flow> old_flows = flows_between(own, nodes_);
+  const std::vector<Flow> new_flows = flows_between(messages, nodes_, &near.labels);
+  for (int level = 0; level + 1 < nodes_.depth(); ++level) {
+    const std::int64_t was = own.weight(old_flows[at(level)]), is = messages.weight(new_flows[at(level)]);
+    if (was == is) continue;
+    const std::int64_t percent = 100 * (was - is) / std::max<std::int64_t>(was, 1);
+    if (percent < least_percent) break;
+    std::vector<Rank> labels(at(p));
+    for (Rank r = 0; r < p; ++r) {
+      const Rank node = near.labels.label((*node_of_)[at(r)]);
+      labels[at(r)] = base[at(at_[at(node * cores_ + core_of_[at(r)])])];
+    }
+    return {.labels = std::make_shared<const Relabelling>(Relabelling(std::move(labels))),
+            .percent = static_cast<int>(percent),
+            .level = level};
+  }
+  return {};
+}
+
+}  // namespace circoll

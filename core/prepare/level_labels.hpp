@@ -1,0 +1,61 @@
+// Nodes change places, so that fewer messages pass between switches, or groups of them.
+//
+// An algorithm's labels decide which nodes exchange most. Here whole nodes are relabelled: what ranks of one node send
+// to one another stays in it, whatever the algorithm knows of nodes.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "schedule/levels.hpp"
+#include "schedule/relabelling.hpp"
+
+namespace circoll {
+
+/// The labels of a placement by selection and root, remembered for the last ones. The same on all ranks, in any order
+/// of questions. Thread-safe.
+class LevelLabels {
+ public:
+  /// The labels of one selection, and what they save.
+  struct Found {
+    std::shared_ptr<const Relabelling> labels{};  ///< nothing: ranks stay as they are
+    int percent = 0;                              ///< of the data between parts of `level`
+    int level = 0;                                ///< the coarsest one that gains
+  };
+
+  /// `nodes` has a path for each node of the placement, the node itself last. The placement must know its nodes.
+  LevelLabels(Levels nodes, const Placement& placement);
+
+  /// True if nodes can change places. Several parts are above them then, and each of at least three nodes has equally
+  /// many ranks.
+  [[nodiscard]] bool moves_nodes() const { return moves_nodes_; }
+
+  /// The labels for a selection, with "relabel" or without, and a root. Nothing is found if nodes cannot change
+  /// places, where the order of ranks decides about results, and where each rank sends to each. The saving must be 5 %
+  /// at least. There may be 4096 ranks at most, or 512 if there is a root, because schedules of all ranks are built.
+  /// Throws as build_schedule does.
+  [[nodiscard]] Found find(const Selection& selection, Rank root);
+
+  [[nodiscard]] const Levels& nodes() const { return nodes_; }
+
+ private:
+  [[nodiscard]] Found make(const Selection& selection, Rank root) const;
+
+  Levels nodes_;
+  bool moves_nodes_;
+  Rank cores_;
+  std::shared_ptr<const std::vector<Rank>> node_of_;
+  std::shared_ptr<const Relabelling> across_;  ///< of the placement
+  std::vector<Rank> core_of_;                  ///< the place of each rank on its node
+  std::vector<Rank> at_;                       ///< the rank on each node and place, node by node
+  std::mutex mutex_;
+  std::map<std::pair<std::string, Rank>, Found> found_;
+};
+
+}  // namespace circoll
