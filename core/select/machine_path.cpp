@@ -34,7 +34,7 @@ std::string of_job(const char* name) {
 
 Path path_of_job(const std::string& host, const std::string& xname_file) {
   Path names = split(of_job("SLURM_TOPOLOGY_ADDR"), '.');
-  if (names.back() == host) return above(std::move(names));
+  if (names.size() > 1 && names.back() == host) return above(std::move(names));
   std::error_code none;
   if (!std::filesystem::exists(xname_file, none)) return {};
   std::string name = read_text_file(xname_file);

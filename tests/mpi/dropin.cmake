@@ -28,6 +28,11 @@ function(dropin_tests)
   mpi_test(dropin_${name}_exact_sums_np${np} 600 COMMAND python3 ${here}/exact_sums_test.py ${name} ${np}
            ${dropin} ${yield} $<TARGET_FILE:exact_sums_${name}>)
 
+  # Exchanges whose blocks are all equal, or not.
+  mpi_program(equal_blocks)
+  mpi_test(dropin_${name}_equal_blocks 300 COMMAND python3 ${here}/equal_blocks_test.py ${name}
+           ${dropin} ${yield} $<TARGET_FILE:equal_blocks_${name}>)
+
   # Nodes change places by the switches above them.
   mpi_test(dropin_${name}_topology 300 COMMAND python3 ${here}/topology_test.py ${name} ${dropin}
            ${yield} $<TARGET_FILE:all_collectives_${name}>)
@@ -107,6 +112,9 @@ function(dropin_tests)
   same_output(retried 3 ${exchanged})
   same_output(retried 3 ${exchanged} nonblocking)
   same_output(retried 3 reduce,gather left)
+  # Each rank is on a node of its own, so that an alltoallv may be an alltoall.
+  mpi_test(dropin_${name}_retried_np4_across_nodes 60 ENVIRONMENT CIRCOLL_CORES=1 CIRCOLL_LEARN=off CIRCOLL_MEASURE=off
+           COMMAND ${here}/same_output_test.sh ${name} 4 ${dropin} ${yield} ${exchanged} $<TARGET_FILE:retried_${name}>)
   same_output(held_arrays 3 reduce_scatter,allgatherv,gatherv,scatterv,alltoallv)
   if(name STREQUAL openmpi)  # those of MPICH 4.0.2 are broken natively
     same_output(held_arrays 4 reduce_scatter,allgatherv,gatherv,scatterv,alltoallv persistent)

@@ -27,7 +27,7 @@ namespace circoll::mpi {
 class Attachment {
  public:
   /// The places for attachments. A class that is attached says which is its own, as `slot`.
-  enum class Slot : std::uint8_t { calls, operations, learned, guard, neighborhood, exchanges, count };
+  enum class Slot : std::uint8_t { calls, operations, learned, guard, neighborhood, exchanges, equal_blocks, count };
 
   Attachment() = default;
   virtual ~Attachment() = default;

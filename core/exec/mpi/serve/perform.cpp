@@ -2,8 +2,10 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "exec/mpi/call/caller_buffers.hpp"
 #include "exec/mpi/call/kept_arguments.hpp"
 #include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/serve/equal_blocks.hpp"
 #include "exec/mpi/serve/operation.hpp"
 
 namespace circoll::mpi {
@@ -159,6 +161,17 @@ CallResult perform_on(CommState& state, const Call& call, const InternedChoice& 
   return outcome;
 }
 
+/// An alltoallv that a policy serves, and whose blocks are all equal. Nothing for other calls, and erroneous ones.
+std::optional<CallResult> perform_as_alltoall(CommState& state, const Call& call, const InternedChoice& choice,
+                                              bool is_valid, bool timed) {
+  if (call.collective != Collective::alltoallv || choice.kind != InternedChoice::Kind::automatic ||
+      choice.policy->names_algorithm())
+    return std::nullopt;
+  // One rank alone may make an erroneous call, so that it does not count.
+  if (!is_valid && CallerBuffers(call, state.rank(), state.size()).erroneous()) return std::nullopt;
+  return state.attached<EqualBlocks>().serve(call, choice, state, timed);
+}
+
 }  // namespace
 
 FoundCommunicator find_communicator(const Call& call, const InternedChoice& choice, bool has_request) {
@@ -194,7 +207,10 @@ CallResult perform(const Call& call, const InternedChoice& choice, Unserved unse
         return again_not_served(call, choice, unserved, known.native->reason, known.native->bytes);
       // A call that was served before means what it meant then.
       if (known.served != nullptr && state->still_usable())
-        return with_memory(*state, [&] { return execute_known(*known.served, *state, call, choice, unserved, timed); });
+        return with_memory(*state, [&] {
+          if (auto result = perform_as_alltoall(*state, call, choice, true, timed)) return *std::move(result);
+          return execute_known(*known.served, *state, call, choice, unserved, timed);
+        });
     }
   }
   const FoundCommunicator found = find_communicator(call, choice);
@@ -213,6 +229,9 @@ CallResult perform(const Call& call, const InternedChoice& choice, Unserved unse
     if (known.native != nullptr)
       return again_not_served(rewritten.call(), rewritten.choice(), unserved, known.native->reason,
                               known.native->bytes);
+    if (auto result =
+            perform_as_alltoall(*found.state, rewritten.call(), rewritten.choice(), known.served != nullptr, timed))
+      return *std::move(result);
     if (known.served != nullptr)
       return execute_known(*known.served, *found.state, rewritten.call(), rewritten.choice(), unserved, timed);
     return perform_on(*found.state, rewritten.call(), rewritten.choice(), unserved, timed);
