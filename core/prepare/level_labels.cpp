@@ -12,11 +12,11 @@ namespace circoll {
 namespace {
 
 /// Schedules of so many ranks are built for one question, and for each root.
-constexpr Rank most_ranks = 4096, most_ranks_with_root = 512;
+constexpr Rank most_labelled = 4096, most_rooted = 512;
 /// Pairs of ranks that exchange messages. A schedule with more sends from each to each, where no labels help.
-constexpr std::size_t most_pairs = std::size_t{1} << 20U;
+constexpr std::size_t most_exchanges = std::size_t{1} << 20U;
 /// A vector in more segments goes the same way, in about the same shares.
-constexpr std::int64_t most_segments = 16;
+constexpr std::int64_t enough_segments = 16;
 /// Answers that are remembered.
 constexpr std::size_t most_found = 256;
 /// Nodes stay where they are if they would save less. Blocks of ranks in another order are more pieces.
@@ -58,11 +58,11 @@ LevelLabels::Found LevelLabels::find(const Selection& selection, Rank root) {
   const Collective collective = selection.collective;
   const bool rooted = is_rooted(collective);
   if (!moves_nodes_ || !can_relabel(collective) || is_exchange(collective) ||
-      static_cast<Rank>(at_.size()) > (rooted ? most_ranks_with_root : most_ranks))
+      static_cast<Rank>(at_.size()) > (rooted ? most_rooted : most_labelled))
     return {};
   Selection few = selection;
   if (const auto segments = few.params.find("segments"); segments != few.params.end())
-    segments->second = std::min(segments->second, most_segments);
+    segments->second = std::min(segments->second, enough_segments);
   const std::pair question{few.id() + ':' + few.text(), rooted ? root : 0};
   const std::lock_guard lock(mutex_);
   if (const auto known = found_.find(question); known != found_.end()) return known->second;
@@ -87,7 +87,7 @@ LevelLabels::Found LevelLabels::make(const Selection& selection, Rank root) cons
   const auto between_nodes = [&](Rank rank) {
     return Messages(plain, p, is_rooted(plain.collective) ? base[at(rank)] : 0).between(node_of_label, nodes_.size());
   };
-  if (receivers(plain, p, base[at(root)]) * at(p) > most_pairs) return {};
+  if (receivers(plain, p, base[at(root)]) * at(p) > most_exchanges) return {};
   // The root's node plays node 0, and the root the rank there that has its place.
   const Rank root_node = (*node_of_)[at(root)];
   const Rank stand_in = at_[at(core_of_[at(root)])];

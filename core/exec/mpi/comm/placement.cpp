@@ -108,6 +108,7 @@ const OwnPath& own_path() {
 /// The names of the parts of a rank, from the coarsest level on.
 std::vector<std::string> path_of(const Levels& levels, Rank rank) {
   std::vector<std::string> path;
+  path.reserve(static_cast<std::size_t>(levels.depth()));
   for (int level = 0; level < levels.depth(); ++level)
     path.push_back(levels.part_name(level, levels.part(level, rank)));
   return path;
