@@ -57,6 +57,13 @@ Levels::Levels(std::vector<std::vector<std::string>> paths, std::vector<std::str
   }
 }
 
+std::vector<std::string> Levels::path(Rank rank) const {
+  std::vector<std::string> names;
+  names.reserve(names_.size());
+  for (int level = 0; level < depth(); ++level) names.push_back(part_name(level, part(level, rank)));
+  return names;
+}
+
 int Levels::shared(Rank a, Rank b) const {
   int level = depth();
   while (level > 0 && part(level - 1, a) != part(level - 1, b)) --level;

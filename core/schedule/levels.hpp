@@ -32,6 +32,8 @@ class Levels {
   [[nodiscard]] const std::string& part_name(int level, Rank part) const {
     return part_names_[at(level)][static_cast<std::size_t>(part)];
   }
+  /// The names of the parts of a rank, from the coarsest level on.
+  [[nodiscard]] std::vector<std::string> path(Rank rank) const;
   /// The levels that two ranks share: 0 .. depth(), which means the same host.
   [[nodiscard]] int shared(Rank a, Rank b) const;
 

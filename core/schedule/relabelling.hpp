@@ -52,7 +52,7 @@ struct Placement {
   std::shared_ptr<const Relabelling> labels{};
   /// The node of each rank, numbered in the order of their first ranks; nothing where it is not known.
   std::shared_ptr<const std::vector<Rank>> node_of{};
-  /// Nothing where no level above the nodes is known, or where nodes have different numbers of ranks.
+  /// Nothing where no level above the nodes is known.
   std::shared_ptr<LevelLabels> levels{};
 
   /// True if two ranks are known to be on one node.

@@ -54,11 +54,7 @@ Path path_above(const std::string& setting, const JobProcess& process, const std
     const SwitchTree tree(text, setting);
     return above(tree.path_of(tree.has(host) ? host : of_job("SLURMD_NODENAME")));
   }
-  const Levels levels = levels_from_text(text, setting, 1, nullptr, process.size);
-  Path path;
-  for (int level = 0; level < levels.depth(); ++level)
-    path.push_back(levels.part_name(level, levels.part(level, process.rank)));
-  return above(std::move(path));
+  return above(levels_from_text(text, setting, 1, nullptr, process.size).path(process.rank));
 }
 
 }  // namespace circoll::select

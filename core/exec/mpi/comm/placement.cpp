@@ -105,13 +105,14 @@ const OwnPath& own_path() {
   return own;
 }
 
-/// The names of the parts of a rank, from the coarsest level on.
-std::vector<std::string> path_of(const Levels& levels, Rank rank) {
-  std::vector<std::string> path;
-  path.reserve(static_cast<std::size_t>(levels.depth()));
-  for (int level = 0; level < levels.depth(); ++level)
-    path.push_back(levels.part_name(level, levels.part(level, rank)));
-  return path;
+/// Levels above the nodes of a placement. path_of(rank) is the path to the rank's node, whose name comes last.
+template <typename PathOf>
+std::shared_ptr<LevelLabels> levels_by_first_ranks(const Placement& placement, const PathOf& path_of) {
+  std::vector<std::vector<std::string>> paths;  // nodes are numbered in the order of their first ranks
+  for (std::size_t r = 0; r < placement.node_of->size(); ++r) {
+    if ((*placement.node_of)[r] == static_cast<Rank>(paths.size())) paths.push_back(path_of(r));
+  }
+  return std::make_shared<LevelLabels>(Levels(std::move(paths)), placement);
 }
 
 /// Why the levels above the nodes are not known; empty: they are.
@@ -129,16 +130,14 @@ std::string no_levels_because(std::span<const RankLocation> all, const Placement
 
 std::shared_ptr<LevelLabels> levels_of(std::span<const RankLocation> all, const Placement& placement) {
   if (!no_levels_because(all, placement).empty()) return nullptr;
-  std::vector<std::vector<std::string>> paths;
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    if ((*placement.node_of)[r] != static_cast<Rank>(paths.size())) continue;
-    std::vector<std::string>& path = paths.emplace_back();
-    for (const std::uint64_t key : all[r].above) {
+  return levels_by_first_ranks(placement, [&](std::size_t rank) {
+    std::vector<std::string> path;
+    for (const std::uint64_t key : all[rank].above) {
       if (key != 0) path.push_back(std::to_string(key));
     }
-    path.push_back(std::to_string(paths.size()));
-  }
-  return std::make_shared<LevelLabels>(Levels(std::move(paths)), placement);
+    path.push_back(std::to_string((*placement.node_of)[rank]));
+    return path;
+  });
 }
 
 }  // namespace
@@ -173,13 +172,8 @@ Placement placement_in_world(const Placement& world, const RankMap& ranks, Rank 
   Placement placement = placement_of(node_of);
   placement.crowded = world.crowded;  // the other ranks of its nodes take turns, too
   if (world.levels != nullptr) {
-    // The path of each node, by the first rank of it.
-    std::vector<std::vector<std::string>> paths;
-    for (Rank r = 0; r < size; ++r) {
-      if ((*placement.node_of)[static_cast<std::size_t>(r)] != static_cast<Rank>(paths.size())) continue;
-      paths.push_back(path_of(world.levels->nodes(), node_of[static_cast<std::size_t>(r)]));
-    }
-    placement.levels = std::make_shared<LevelLabels>(Levels(std::move(paths)), placement);
+    placement.levels =
+        levels_by_first_ranks(placement, [&](std::size_t rank) { return world.levels->nodes().path(node_of[rank]); });
   }
   return shared_placement(std::move(placement));
 }

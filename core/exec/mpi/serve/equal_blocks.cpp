@@ -62,18 +62,10 @@ Count bytes_of(const Side& side, Rank size) {
 
 /// True if the alltoall that a policy chooses is predicted to gain a tenth.
 bool pays(Count bytes, const InternedChoice& choice, const CommState& state) {
-  const Placement& placement = state.placement();
-  CallFacts facts{.collective = Collective::alltoall,
-                  .p = state.size(),
-                  .bytes = state.size() * bytes,
-                  .cores = placement.cores,
-                  .node_by_node = placement.labels == nullptr,
-                  .nodes = placement.nodes,
-                  .crowded = placement.crowded};
-  const Decision regular = choice.policy->decide(facts);
-  facts.collective = Collective::alltoallv;
-  facts.bytes = 0;
-  const Decision irregular = choice.policy->decide(facts);
+  Signature signature{.head = {.count = bytes, .size = state.size(), .collective = Collective::alltoall}};
+  const Decision regular = choice.policy->decide(prepare::facts_of(signature, state.placement()));
+  signature.head.collective = Collective::alltoallv;
+  const Decision irregular = choice.policy->decide(prepare::facts_of(signature, state.placement()));
   if (!regular.selection || !irregular.selection) return false;
   const auto seconds = [&](const Selection& selection) -> std::optional<double> {
     for (const Candidate& one : regular.candidates) {
