@@ -42,22 +42,20 @@ node::Settings settings() {
   return settings;
 }
 
-/// Exchanges one value with each of some ranks, which do the same. Collective. Returns an MPI error code.
+/// Exchanges one value with each of some ranks, which do the same. Returns an MPI error code. An alltoallv would
+/// connect all ranks with one another, and libraries poll their connections whenever they look for news.
 template <typename T>
-int exchange(MPI_Comm comm, int size, const std::vector<int>& ranks, const std::vector<T>& mine,
-             std::vector<T>* theirs) {
-  std::vector<int> counts(static_cast<std::size_t>(size), 0), offsets(static_cast<std::size_t>(size), 0);
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    counts[static_cast<std::size_t>(ranks[i])] = sizeof(T);
-    offsets[static_cast<std::size_t>(ranks[i])] = static_cast<int>(i * sizeof(T));
+int exchange(MPI_Comm comm, const std::vector<int>& ranks, const std::vector<T>& mine, std::vector<T>* theirs) {
+  theirs->resize(ranks.size());
+  std::vector<MPI_Request> requests(2 * ranks.size(), MPI_REQUEST_NULL);
+  constexpr int tag = 0;
+  int rc = MPI_SUCCESS;
+  for (std::size_t i = 0; i < ranks.size() && rc == MPI_SUCCESS; ++i) {
+    rc = PMPI_Irecv(&(*theirs)[i], sizeof(T), MPI_BYTE, ranks[i], tag, comm, &requests[2 * i]);
+    if (rc == MPI_SUCCESS) rc = PMPI_Isend(&mine[i], sizeof(T), MPI_BYTE, ranks[i], tag, comm, &requests[2 * i + 1]);
   }
-  // Without any values, too, there are two buffers: MPICH takes two null pointers for one that is used twice.
-  std::vector<T> out = mine, in(ranks.size() + 1);
-  out.resize(ranks.size() + 1);
-  const int rc = PMPI_Alltoallv(out.data(), counts.data(), offsets.data(), MPI_BYTE, in.data(), counts.data(),
-                                offsets.data(), MPI_BYTE, comm);
-  theirs->assign(in.begin(), in.end() - 1);
-  return rc;
+  const int done = PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  return rc != MPI_SUCCESS ? rc : done;
 }
 
 // Threads look for the node peers of different communicators at the same time, and wait for different ranks. So the
@@ -126,28 +124,23 @@ void take_note(const std::vector<Candidate>& candidates, std::uint64_t carrier, 
 
 int NodePeers::find(MPI_Comm comm, int rank, std::span<const RankLocation> all, std::unique_ptr<NodePeers>* found) {
   const int size = static_cast<int>(all.size());
-  std::vector<std::uint64_t> sorted;
-  for (const RankLocation& one : all) sorted.push_back(one.memory);
-  std::sort(sorted.begin(), sorted.end());
-  const auto alike = std::adjacent_find(sorted.begin(), sorted.end(),
-                                        [](std::uint64_t a, std::uint64_t b) { return a == b && a != 0; });
-  if (alike == sorted.end()) return MPI_SUCCESS;  // on all ranks
   const std::uint64_t here = all[static_cast<std::size_t>(rank)].memory;
   std::vector<int> others;
   for (int other = 0; here != 0 && other < size; ++other) {
     if (other != rank && all[static_cast<std::size_t>(other)].memory == here) others.push_back(other);
   }
+  if (others.empty()) return MPI_SUCCESS;
 
-  const Introduction mine = others.empty() ? Introduction{} : introduce(others.size() + 1);
+  const Introduction mine = introduce(others.size() + 1);
   std::vector<Introduction> theirs;
-  int rc = exchange(comm, size, others, std::vector<Introduction>(others.size(), mine), &theirs);
+  int rc = exchange(comm, others, std::vector<Introduction>(others.size(), mine), &theirs);
   if (rc != MPI_SUCCESS) return rc;
   // Each says whether it reaches the other, and why not.
   std::vector<Candidate> candidates = connect_all(mine.address, theirs);
   std::vector<node::Reason> said, heard;
   for (const Candidate& candidate : candidates) said.push_back(candidate.reason);
-  rc = exchange(comm, size, others, said, &heard);
-  if (rc != MPI_SUCCESS || others.empty()) return rc;
+  rc = exchange(comm, others, said, &heard);
+  if (rc != MPI_SUCCESS) return rc;
 
   std::vector<NodePeer> ranks(static_cast<std::size_t>(others.back() - others.front() + 1));
   std::vector<node::OwnProcessors> processors{all[static_cast<std::size_t>(rank)].processors};

@@ -31,9 +31,9 @@ class NodePeers {
   NodePeers() = default;
   NodePeers(int rank, int first, std::vector<NodePeer> ranks) : rank_(rank), first_(first), ranks_(std::move(ranks)) {}
 
-  /// Finds them. Collective over `comm`, a private communicator that carries no messages yet, whose ranks are where
-  /// `all` says. Those that may be node peers exchange some bytes twice. The segment of the process is made if there
-  /// are others on its node. Returns an MPI error code. Throws std::bad_alloc before it has sent anything.
+  /// Finds them. Called on all ranks of `comm`, whose ranks are where `all` says. It is a private communicator that
+  /// carries no messages yet. Ranks that may be node peers exchange some bytes twice. The segment of the process is
+  /// made if there are others on its node. Returns an MPI error code. Throws std::bad_alloc before it sends anything.
   [[nodiscard]] static int find(MPI_Comm comm, int rank, std::span<const RankLocation> all,
                                 std::unique_ptr<NodePeers>* found);
 

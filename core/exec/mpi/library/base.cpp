@@ -1,5 +1,7 @@
 #include "exec/mpi/library/base.hpp"
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <mutex>
 
@@ -45,6 +47,14 @@ int largest_tag() {
   PMPI_Comm_get_attr(base_world(), MPI_TAG_UB, &value, &found);
   communicators().largest_tag = found != 0 ? *static_cast<int*>(value) : 32767;  // what MPI promises
   return communicators().largest_tag;
+}
+
+bool yields_while_idle() {
+  static const bool yields = [] {
+    const auto* const setting = static_cast<const bool*>(dlsym(RTLD_DEFAULT, "ompi_mpi_yield_when_idle"));
+    return setting != nullptr && *setting;
+  }();
+  return yields;
 }
 
 MPI_Comm self_communicator() {

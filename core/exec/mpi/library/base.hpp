@@ -20,6 +20,10 @@ void reset_base();
 /// The attribute MPI_TAG_UB, asked for once.
 [[nodiscard]] int largest_tag();
 
+/// True if MPI itself gives the processor to others whenever it has no news (Open MPI's mpi_yield_when_idle). After
+/// MPI_Init.
+[[nodiscard]] bool yields_while_idle();
+
 /// The treatment of the handler of MPI_COMM_WORLD or MPI_COMM_SELF if the program seems not to have set one, where
 /// `library::knows_unset_handlers`. If it stays unset, a failure ends the job. If it may be set, errors of other
 /// communicators may go elsewhere from then on: for MPI_Finalize.

@@ -8,6 +8,7 @@
 
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/long_waits.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "exec/mpi/message/combine.hpp"
 
@@ -167,13 +168,15 @@ void Execution::wait_a_little(std::uint64_t idle) {
   if (library::tells_failures && idle % polls_before_asking == 0 && binding_->route.asked != MPI_COMM_NULL)
     error_ = library::failure_of(binding_->route.asked);
   const Pace& pace = node_peers == nullptr || node_peers->crowded() ? crowded : alone;
-  if (idle >= pace.yield && idle % pace.again == 0) sched_yield();
+  // A second turn given away after each poll would let every message wait for two.
+  const bool has_yielded = mpi_.active() && yields_while_idle();
+  if (!has_yielded && idle >= pace.yield && idle % pace.again == 0) sched_yield();
   if (idle % Stall::polls == 0) look_for_stall();
   if (idle % polls_before_noting == 0) note_wait();
   if (node_peers == nullptr) return;
   // Only calls of MPI serve what other ranks want of this rank, such as one-sided accesses, and our nonblocking
   // operations. The probe never finds a message, because no rank sends itself one here.
-  if (idle % pace.mpi == 0) {
+  if (!mpi_.active() && idle % pace.mpi == 0) {
     int found = 0;
     (void)PMPI_Iprobe(node_peers->rank(), 0, binding_->route.comm, &found, MPI_STATUS_IGNORE);
   }

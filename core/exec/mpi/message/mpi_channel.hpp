@@ -82,6 +82,8 @@ class MpiChannel final : public Channel {
   /// execution for them. Allocates.
   [[nodiscard]] std::vector<MPI_Request> take_abandoned();
   [[nodiscard]] std::size_t memory_bytes() const;
+  /// True if messages are under way, so that each poll() asks MPI.
+  [[nodiscard]] bool active() const { return active_ > 0; }
 
  private:
   /// The type of MPI_Testsome and MPI_Waitsome.
