@@ -92,11 +92,20 @@ NetworkNumbers numbers_of(const Line& exchange, const Line& one_way) {
 }
 
 std::optional<NetworkNumbers> rough_numbers(const std::vector<TimedBytes>& exchanges,
-                                            const std::vector<TimedBytes>& one_way) {
+                                            const std::vector<TimedBytes>& one_way, const TimedBurst& burst,
+                                            const TimedBurst& round) {
   if (medians_by_size(exchanges).size() < 2 || medians_by_size(one_way).size() < 2) return std::nullopt;
   NetworkNumbers numbers = numbers_of(rough_line(exchanges), rough_line(one_way));
   numbers.f_alpha = std::clamp(numbers.f_alpha, 0.5, 1.0);
   numbers.f_beta = std::clamp(numbers.f_beta, 0.5, 1.0);
+  constexpr double least = 0.01;  // of alpha, where noise leaves less
+  const auto overhead_s = [&](const TimedBurst& of, double way, double least_s) {
+    const bool known = of.seconds > 0 && of.messages > 1;
+    const double each_s = known ? (of.seconds / way - numbers.alpha_s) / (of.messages - 1) : 0;
+    return known ? std::clamp(each_s, least_s, numbers.alpha_s) : 0;
+  };
+  numbers.overhead_s = overhead_s(burst, numbers.f_alpha, least * numbers.alpha_s);
+  numbers.overhead_both_s = overhead_s(round, 1, std::max(numbers.overhead_s, least * numbers.alpha_s));
   return numbers;
 }
 
@@ -108,6 +117,9 @@ Machine with_network(Machine machine, const NetworkNumbers& numbers, std::string
   machine.beta_s_per_byte = numbers.beta_s_per_byte;
   machine.f_alpha = numbers.f_alpha;
   machine.f_beta = numbers.f_beta;
+  machine.overhead_s = numbers.overhead_s;
+  // Two hosts cannot tell it.
+  machine.overhead_both_s = numbers.overhead_both_s > 0 ? numbers.overhead_both_s : numbers.alpha_s;
   return machine;
 }
 

@@ -30,21 +30,33 @@ struct TimedBytes {
 /// positive.
 [[nodiscard]] Line fit_line(const std::vector<TimedBytes>& times);
 
-/// The coefficients of messages between nodes.
+/// The coefficients of messages between nodes, as a Machine has them.
 struct NetworkNumbers {
   double alpha_s = 0;
   double beta_s_per_byte = 0;
   double f_alpha = 1;
   double f_beta = 1;
+  double overhead_s = 0;       ///< 0: not known
+  double overhead_both_s = 0;  ///< likewise
+};
+
+/// Short messages that a rank has sent at once, until the last has come.
+struct TimedBurst {
+  int messages = 0;
+  double seconds = 0;  ///< 0: not known
 };
 
 /// alpha and beta by the line of exchanges. f_alpha and f_beta are the ratios of the other line to it.
 [[nodiscard]] NetworkNumbers numbers_of(const Line& exchange, const Line& one_way);
 
 /// The same of few and short samples. Where noise leaves no latency, the shortest messages give one. Where noise leaves
-/// no time per byte, the longest messages do. The ratios stay between 1/2 and 1. Nothing if there are no two sizes.
+/// no time per byte, the longest messages do. The ratios stay between 1/2 and 1. In a `burst` from one rank to another
+/// one the first message takes a latency one way, and the others an overhead. In a `round` each rank exchanges messages
+/// with several others, and the first exchange takes alpha. An overhead is no longer than alpha. Nothing if there are
+/// no two sizes.
 [[nodiscard]] std::optional<NetworkNumbers> rough_numbers(const std::vector<TimedBytes>& exchanges,
-                                                          const std::vector<TimedBytes>& one_way);
+                                                          const std::vector<TimedBytes>& one_way,
+                                                          const TimedBurst& burst = {}, const TimedBurst& round = {});
 
 /// The machine with these numbers between nodes. Inside a node all stays as it is.
 [[nodiscard]] Machine with_network(Machine machine, const NetworkNumbers& numbers, std::string name);

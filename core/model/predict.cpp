@@ -32,7 +32,9 @@ namespace {
 double seconds_per_round(const Terms& terms, const Machine& machine) {
   const double rounds = terms.alpha + terms.alpha_uni;
   if (machine.overhead_s == 0 || terms.levels == 0 || rounds == 0) return machine.alpha_s;
-  return (terms.levels * machine.alpha_s + (rounds - terms.levels) * machine.overhead_s) / rounds;
+  const double both_s = machine.overhead_both_s > 0 ? machine.overhead_both_s : machine.overhead_s;
+  const double overhead_s = (terms.alpha * both_s + terms.alpha_uni * machine.overhead_s) / rounds;
+  return (terms.levels * machine.alpha_s + (rounds - terms.levels) * overhead_s) / rounds;
 }
 
 /// The share of the longest messages of all rounds that is moved one after the other.
@@ -55,6 +57,7 @@ std::vector<MachineForLength> machines_inside(const Machine& machine, bool crowd
   inside.alpha_s = machine.within_alpha_s();
   inside.beta_s_per_byte = machine.within_beta_s_per_byte();
   inside.node_ways.clear();
+  inside.overhead_both_s = 0;
   const double waiting_s = crowded ? machine.crowded_s : 0;
   if (machine.node_ways.empty()) {
     if (inside.overhead_s == 0) inside.overhead_s = inside.alpha_s;

@@ -28,7 +28,8 @@ std::optional<Trial> ProbePlan::next(double elapsed_s) {
   began_s_ = elapsed_s;
   const int trial = trials_++;
   if (trial == 0) return Trial{.exchanges = 1, .counts = false};
-  if (trial <= short_trials) return Trial{.exchanges = 4};
+  if (trial < short_trials) return Trial{.exchanges = 4};
+  if (trial == short_trials) return Trial{.exchanges = 2, .bursts = true};
   // The first long trial of all is made in any case. A longer one takes less time than its length says.
   std::size_t size = size_ == 0 ? 1 : 0;
   const auto fits = [&](std::size_t one) {

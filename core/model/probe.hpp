@@ -22,11 +22,17 @@ namespace circoll {
 /// The sizes of messages that are timed. The first tells the latency, the others the time per byte.
 inline constexpr std::array<Count, 8> probe_bytes{8, 4096, 8192, 16384, 32768, 65536, 131072, 262144};
 
+/// Messages that are sent at once for the overhead of a message.
+inline constexpr int probe_burst = 6;
+/// At the end hosts exchange messages with all of their partners at once, so many times. The first is not timed.
+inline constexpr int probe_rounds = 3;
+
 /// The next messages of a pair. They are one there, one back, and exchanges.
 struct Trial {
   std::size_t size = 0;  ///< of probe_bytes
   int exchanges = 1;     ///< the first of them is not timed, since the two hosts do not begin it together
   bool counts = true;    ///< false: it makes the connection only
+  bool bursts = false;   ///< at last `probe_burst` messages go there, and one comes back
 };
 
 /// The trials of a host that leads its pairs. They are short ones, one of 4 KiB, and the longest that the time allows.

@@ -68,7 +68,7 @@ Machine machine_from_json(std::string_view json, const std::string& source) {
   const select::Members members(
       root, source,
       {"circoll_machine", "name", "about", "alpha_s", "beta_s_per_byte", "gamma_s_per_byte", "f_alpha", "f_beta",
-       "overhead_s", "node_alpha_s", "node_beta_s_per_byte", "node_ways", "crowded_s"});
+       "overhead_s", "overhead_both_s", "node_alpha_s", "node_beta_s_per_byte", "node_ways", "crowded_s"});
   members.require_version("circoll_machine");
   if (members.find("about") != nullptr) (void)members.text("about");
   const auto ratio = [&](std::string_view key) { return members.find(key) == nullptr ? 1.0 : positive(members, key); };
@@ -80,6 +80,7 @@ Machine machine_from_json(std::string_view json, const std::string& source) {
           .f_alpha = ratio("f_alpha"),
           .f_beta = ratio("f_beta"),
           .overhead_s = level("overhead_s"),
+          .overhead_both_s = level("overhead_both_s"),
           .node_alpha_s = level("node_alpha_s"),
           .node_beta_s_per_byte = level("node_beta_s_per_byte"),
           .node_ways = node_ways_of(members, source),
@@ -97,6 +98,7 @@ std::string to_json(const Machine& machine, const std::string& about) {
   json["f_alpha"] = machine.f_alpha;
   json["f_beta"] = machine.f_beta;
   if (machine.overhead_s > 0) json["overhead_s"] = machine.overhead_s;
+  if (machine.overhead_both_s > 0) json["overhead_both_s"] = machine.overhead_both_s;
   if (machine.node_alpha_s > 0) json["node_alpha_s"] = machine.node_alpha_s;
   if (machine.node_beta_s_per_byte > 0) json["node_beta_s_per_byte"] = machine.node_beta_s_per_byte;
   for (const NodeWay& way : machine.node_ways) {

@@ -41,10 +41,13 @@ KeptNetwork read_network(const std::string& file, const std::string& key) {
     if (!fs::is_regular_file(file)) throw Error(ErrorCode::invalid_argument, file + " is no file");
     const Machine machine = machine_from_json(read_text_file(file), file);
     if (machine.name != key) throw Error(ErrorCode::invalid_argument, file + " is of '" + machine.name + "'");
+    if (machine.overhead_s == 0) return {};  // of a version that did not measure it
     return {.numbers = NetworkNumbers{.alpha_s = machine.alpha_s,
                                       .beta_s_per_byte = machine.beta_s_per_byte,
                                       .f_alpha = machine.f_alpha,
-                                      .f_beta = machine.f_beta}};
+                                      .f_beta = machine.f_beta,
+                                      .overhead_s = machine.overhead_s,
+                                      .overhead_both_s = machine.overhead_both_s}};
   } catch (const std::exception& error) {
     return {.complaint =
                 "the kept numbers of this network are not used, and measured anew: " + std::string(error.what())};
@@ -66,7 +69,8 @@ std::string keep_network(const std::string& file, const std::string& key, const 
 std::string readable(const NetworkNumbers& numbers) {
   const auto ratio = [](double value) { return std::to_string(value).substr(0, 4); };
   return "alpha " + readable_time(numbers.alpha_s) + ", beta " + readable_time(numbers.beta_s_per_byte) +
-         " a byte, f_alpha " + ratio(numbers.f_alpha) + ", f_beta " + ratio(numbers.f_beta);
+         " a byte, f_alpha " + ratio(numbers.f_alpha) + ", f_beta " + ratio(numbers.f_beta) + ", overhead " +
+         readable_time(numbers.overhead_s) + " one way and " + readable_time(numbers.overhead_both_s) + " both";
 }
 
 }  // namespace circoll::select

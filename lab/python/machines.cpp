@@ -37,6 +37,7 @@ void add_machines(py::module_& module) {
       .def_readwrite("f_alpha", &Machine::f_alpha)
       .def_readwrite("f_beta", &Machine::f_beta)
       .def_readwrite("overhead_s", &Machine::overhead_s)
+      .def_readwrite("overhead_both_s", &Machine::overhead_both_s)
       .def_readwrite("node_alpha_s", &Machine::node_alpha_s)
       .def_readwrite("node_beta_s_per_byte", &Machine::node_beta_s_per_byte)
       .def_static(

@@ -36,6 +36,12 @@ TEST(InsideNode, RoundsThatDoNotWaitCostAnOverhead) {
   EXPECT_EQ(seconds(terms, plain), 5 * 8 + 100);
   const Machine overlapping{.alpha_s = 8, .beta_s_per_byte = 1, .overhead_s = 2};
   EXPECT_EQ(seconds(terms, overlapping), 2 * 8 + 3 * 2 + 100);
+  // One way a round may cost less than where ranks send and receive.
+  const Machine two{
+      .alpha_s = 8, .beta_s_per_byte = 1, .f_alpha = 1, .f_beta = 1, .overhead_s = 2, .overhead_both_s = 4};
+  EXPECT_EQ(seconds(terms, two), 2 * 8 + 3 * 4 + 100);
+  EXPECT_EQ(seconds(Terms{.alpha_uni = 5, .bytes_uni = 100, .levels = 2}, two), 2 * 8 + 3 * 2 + 100);
+  EXPECT_EQ(seconds(Terms{.alpha = 2, .alpha_uni = 2, .levels = 2}, two), 2 * 8 + 2 * 3);
   // Without levels all rounds wait.
   EXPECT_EQ(seconds(Terms{.alpha = 5, .bytes = 100}, overlapping), 5 * 8 + 100);
 
@@ -93,8 +99,10 @@ TEST(InsideNode, WaysAreReadAndWritten) {
   EXPECT_EQ(machine_from_json(to_json(two_ways), "file").node_ways, two_ways.node_ways);
   EXPECT_EQ(machine_from_json(to_json(default_machine()), "file").node_ways, default_machine().node_ways);
   EXPECT_TRUE(machine_from_json(to_json(Machine{}), "file").node_ways.empty());
-  const Machine read = machine_from_json(to_json(Machine{.overhead_s = 3, .crowded_s = 5}), "file");
+  const Machine read =
+      machine_from_json(to_json(Machine{.overhead_s = 3, .overhead_both_s = 4, .crowded_s = 5}), "file");
   EXPECT_EQ(read.overhead_s, 3);
+  EXPECT_EQ(read.overhead_both_s, 4);
   EXPECT_EQ(read.crowded_s, 5);
   const std::string head = R"({"circoll_machine": 1, "name": "x", "alpha_s": 1, "beta_s_per_byte": 1,
                                "gamma_s_per_byte": 1, "node_ways": )";

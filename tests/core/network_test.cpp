@@ -55,7 +55,8 @@ double longest_step(double alpha_s, double beta_s_per_byte, Rank hosts, std::set
       if (!trial->counts) continue;
       const Count bytes = probe_bytes[trial->size];
       lengths->insert(bytes);
-      now_s += (2 + trial->exchanges) * (alpha_s + static_cast<double>(bytes) * beta_s_per_byte);
+      const int messages = 2 + trial->exchanges + (trial->bursts ? 2 : 0);  // others of a burst do not wait
+      now_s += messages * (alpha_s + static_cast<double>(bytes) * beta_s_per_byte);
     }
     longest_s = std::max(longest_s, now_s);
   }
@@ -109,6 +110,41 @@ TEST(RoughNumbers, AreThoseOfTheLines) {
   EXPECT_NEAR(numbers->f_beta, 0.75, 0.01);
 }
 
+TEST(RoughNumbers, OverheadsAreThoseOfMessagesBehindTheFirst) {
+  // alpha 50 us, 40 us one way. Seven more messages take 4 us each; two more exchanges take 20 us each.
+  const TimedBurst burst{.messages = 8, .seconds = 0.8 * (50e-6 + 7 * 5e-6)};
+  const TimedBurst round{.messages = 3, .seconds = 50e-6 + 2 * 20e-6};
+  const auto numbers = rough_numbers(line_of(50e-6, 8e-9), line_of(40e-6, 8e-9), burst, round);
+  ASSERT_TRUE(numbers);
+  EXPECT_NEAR(numbers->overhead_s, 5e-6, 1e-9);
+  EXPECT_NEAR(numbers->overhead_both_s, 20e-6, 1e-9);
+  // Noise makes it neither more than alpha nor nothing, and exchanges no cheaper than messages one way.
+  const TimedBurst long_burst{.messages = 8, .seconds = 1}, short_one{.messages = 8, .seconds = 1e-6};
+  const auto most = rough_numbers(line_of(50e-6, 8e-9), line_of(40e-6, 8e-9), long_burst, short_one);
+  EXPECT_NEAR(most->overhead_s, 50e-6, 1e-9);
+  EXPECT_NEAR(most->overhead_both_s, 50e-6, 1e-9);
+  EXPECT_GT(rough_numbers(line_of(50e-6, 8e-9), line_of(40e-6, 8e-9), short_one)->overhead_s, 0);
+  // One partner tells nothing.
+  const TimedBurst one_partner{.messages = 1, .seconds = 50e-6};
+  EXPECT_EQ(rough_numbers(line_of(50e-6, 8e-9), line_of(40e-6, 8e-9), burst, one_partner)->overhead_both_s, 0);
+}
+
+TEST(WithNetwork, ShortMessagesFromOneRankNeedNotWait) {
+  // Sixteen hosts: a root's messages take 10 us each behind the first.
+  const NetworkNumbers numbers{
+      .alpha_s = 100e-6, .beta_s_per_byte = 1e-9, .overhead_s = 10e-6, .overhead_both_s = 80e-6};
+  const Machine machine = with_network(default_machine(), numbers, "net");
+  const auto policy = make_policy("auto", {.machine = machine});
+  const auto chosen = [&](Collective collective) {
+    return policy->decide(facts_of(collective, 16, 8, Op::sum, Type::float64)).selection->algorithm->name;
+  };
+  EXPECT_EQ(chosen(Collective::gather), "linear");
+  EXPECT_EQ(chosen(Collective::scatter), "linear");
+  EXPECT_NE(chosen(Collective::allgather), "linear") << "exchanges with many ranks cost more";
+  // Two hosts cannot measure it.
+  EXPECT_EQ(with_network(default_machine(), {.alpha_s = 100e-6, .overhead_s = 10e-6}, "net").overhead_both_s, 100e-6);
+}
+
 TEST(RoughNumbers, AreAboveZeroWhateverTheNoise) {
   const std::vector<TimedBytes> flat{{.bytes = 8, .seconds = 20e-6}, {.bytes = 4096, .seconds = 10e-6}};
   const auto numbers = rough_numbers(flat, flat);
@@ -157,7 +193,12 @@ class KeptNetwork : public testing::Test {
   }
 
   fs::path directory_;
-  const NetworkNumbers numbers_{.alpha_s = 61e-6, .beta_s_per_byte = 0.085e-9, .f_alpha = 0.7, .f_beta = 0.9};
+  const NetworkNumbers numbers_{.alpha_s = 61e-6,
+                                .beta_s_per_byte = 0.085e-9,
+                                .f_alpha = 0.7,
+                                .f_beta = 0.9,
+                                .overhead_s = 4e-6,
+                                .overhead_both_s = 9e-6};
 };
 
 TEST_F(KeptNetwork, IsReadAsItWasWritten) {
@@ -174,7 +215,17 @@ TEST_F(KeptNetwork, IsReadAsItWasWritten) {
   EXPECT_DOUBLE_EQ(kept.numbers->beta_s_per_byte, numbers_.beta_s_per_byte);
   EXPECT_DOUBLE_EQ(kept.numbers->f_alpha, numbers_.f_alpha);
   EXPECT_DOUBLE_EQ(kept.numbers->f_beta, numbers_.f_beta);
+  EXPECT_DOUBLE_EQ(kept.numbers->overhead_s, numbers_.overhead_s);
+  EXPECT_DOUBLE_EQ(kept.numbers->overhead_both_s, numbers_.overhead_both_s);
   EXPECT_EQ(read_machine(file).node_ways, default_machine().node_ways) << "it serves as --machine as well";
+}
+
+TEST_F(KeptNetwork, IsMeasuredAnewIfItHasNoOverhead) {
+  const std::string file = *select::network_file("net A");
+  ASSERT_EQ(select::keep_network(file, "net A", {.alpha_s = 1, .beta_s_per_byte = 1}, "an older version"), "");
+  const select::KeptNetwork kept = select::read_network(file, "net A");
+  EXPECT_FALSE(kept.numbers);
+  EXPECT_EQ(kept.complaint, "");
 }
 
 TEST_F(KeptNetwork, IsNotUsedWhereItIsDamagedOrAnothers) {

@@ -16,8 +16,8 @@ namespace {
 
 /// A block of a message. The plan's lengths are multiples of it.
 constexpr Count block_bytes = 8;
-/// Medians of one host, exchanges and messages one way.
-constexpr Slot times_blocks = 2 * static_cast<Slot>(probe_bytes.size());
+/// Medians of one host: exchanges, messages one way, a burst, and exchanges with all partners.
+constexpr Slot times_blocks = 2 * static_cast<Slot>(probe_bytes.size()) + 2;
 
 /// Writes the steps of one host. All leaders of pairs have the same plan, since all messages take the same time here.
 class Writer {
@@ -37,12 +37,15 @@ class Writer {
       while (const auto trial = plan.next(now_s)) {
         const Count bytes = probe_bytes[trial->size];
         if (trial->counts) {
-          now_s += (2 + trial->exchanges) * (link_.latency_s + static_cast<double>(bytes) * link_.gap_s_per_byte);
+          // Messages of a burst do not wait for one another on a real network. They do so at this port.
+          const int messages = 2 + trial->exchanges + (trial->bursts ? probe_burst + 1 : 0);
+          now_s += messages * (link_.latency_s + static_cast<double>(bytes) * link_.gap_s_per_byte);
         }
         write(*trial, partner, bytes / block_bytes);
       }
       one_way(partner, 1, true);  // the end
     }
+    for (int round = 0; round < probe_rounds; ++round) exchange_with_all();
     gather();
     spread();
     return std::move(builder_).finish();
@@ -72,6 +75,17 @@ class Writer {
       }
       builder_.next_round();
     }
+    if (!trial.bursts) return;
+    for (int i = 0; i < probe_burst; ++i) one_way(partner, blocks, true);
+    one_way(partner, blocks, false);
+  }
+
+  void exchange_with_all() {
+    for (int step = 0; step < probe_steps(hosts_); ++step) {
+      const Rank partner = probe_partner(host_, step, hosts_);
+      if (partner >= 0) builder_.sendrecv(partner, memory(1), partner, builder_.region(incoming_, 0, 1));
+      builder_.next_round();
+    }
   }
 
   void gather() {
@@ -88,7 +102,7 @@ class Writer {
 
   /// The broadcast of the numbers, along the same tree.
   void spread() {
-    constexpr Slot blocks = 5;
+    constexpr Slot blocks = 7;
     Rank distance = 1;
     while (distance * 2 < hosts_) distance *= 2;
     for (; distance > 0; distance /= 2) {

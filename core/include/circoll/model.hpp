@@ -33,6 +33,8 @@ struct Machine {
   double f_beta = 0.8;                 ///< beta_uni / beta, usually between 0.5 and 1
   /// Seconds per round that waits for no other one (Terms::levels), the o of LogP. 0: alpha_s, as if all waited.
   double overhead_s = 0;
+  /// The same of rounds in which ranks send and receive. 0: overhead_s.
+  double overhead_both_s = 0;
   /// True if only the receiver works on a message's bytes. So one rank may send to many at the same time.
   bool read = false;
   /// Coefficients between ranks of one node, where those above are between nodes (traffic.hpp). 0: the same.

@@ -20,6 +20,7 @@ class Machine:
     f_alpha: float
     f_beta: float
     overhead_s: float
+    overhead_both_s: float
     node_alpha_s: float
     node_beta_s_per_byte: float
     def __init__(self, **attributes: Any) -> None: ...

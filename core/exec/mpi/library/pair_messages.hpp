@@ -51,6 +51,24 @@ class PairMessages {
     return rc == MPI_SUCCESS && !first ? send(bytes) : rc;
   }
 
+  /// So many messages there, all at once, and one back; `first`: this rank begins.
+  [[nodiscard]] int burst(Count bytes, int count, bool first) {
+    if (!first) {
+      int rc = MPI_SUCCESS;
+      for (int i = 0; i < count && rc == MPI_SUCCESS; ++i) rc = recv(&bytes);
+      return rc == MPI_SUCCESS ? send(bytes) : rc;
+    }
+    std::vector<MPI_Request> requests(static_cast<std::size_t>(count), MPI_REQUEST_NULL);
+    int rc = MPI_SUCCESS;
+    for (MPI_Request& request : requests) {
+      if (rc == MPI_SUCCESS)
+        rc = PMPI_Isend(send_.data(), static_cast<int>(bytes), MPI_BYTE, peer_, tag_, comm_, &request);
+    }
+    const int sent = PMPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
+    if (rc == MPI_SUCCESS) rc = sent;
+    return rc == MPI_SUCCESS ? recv(&bytes) : rc;
+  }
+
   /// The first byte of messages that this rank sends, and of the one that it has received last.
   void write_word(char word) { send_[0] = word; }
   [[nodiscard]] char read_word() const { return recv_[0]; }

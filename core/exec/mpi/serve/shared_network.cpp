@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "exec/mpi/library/library.hpp"
@@ -23,8 +24,10 @@ namespace {
 constexpr int tag = 0;
 constexpr std::size_t sizes = probe_bytes.size();
 
-/// Seconds of messages by size, exchanges first and those one way behind; 0: there are none.
-using HostTimes = std::array<double, 2 * sizes>;
+/// Seconds of messages by size, exchanges first and those one way behind. At last those of a burst, and of exchanges
+/// with partners in all steps at once. 0: there are none.
+using HostTimes = std::array<double, 2 * sizes + 2>;
+constexpr std::size_t burst_place = 2 * sizes, round_place = 2 * sizes + 1;
 
 /// The first ranks of the nodes, which are numbered in the order of these ranks.
 std::vector<int> leaders_of(std::span<const Rank> node_of) {
@@ -50,6 +53,7 @@ class Prober {
       plan.begin_step();
       host_ < partner ? lead(plan, messages) : follow(messages);
     }
+    if (rc_ == MPI_SUCCESS) time_rounds();
   }
 
   /// The medians of this host's times.
@@ -62,7 +66,7 @@ class Prober {
   /// Collects what hosts have sent along a binomial tree, at host 0.
   [[nodiscard]] std::vector<HostTimes> gather() {
     std::vector<HostTimes> all{times()};
-    const auto words = [](std::size_t hosts) { return static_cast<int>(hosts * 2 * sizes); };
+    const auto words = [](std::size_t hosts) { return static_cast<int>(hosts * std::tuple_size_v<HostTimes>); };
     // After an error, too: another host waits for it.
     for (Rank distance = 1; distance < hosts_; distance *= 2) {
       if ((host_ & distance) != 0) {
@@ -86,7 +90,7 @@ class Prober {
     double begin = PMPI_Wtime();
     while (const auto trial = plan.next(PMPI_Wtime() - begin)) {
       const Count bytes = probe_bytes[trial->size];
-      messages.write_word(static_cast<char>(trial->exchanges));
+      messages.write_word(static_cast<char>(trial->exchanges + (trial->bursts ? with_burst : 0)));
       const double start = PMPI_Wtime();
       if (!good(messages.ping_pong(bytes, true))) return;
       const double one_way_s = (PMPI_Wtime() - start) / 2;
@@ -102,19 +106,54 @@ class Prober {
       constexpr double least_s = 1e-9;  // of a clock that has not moved
       seconds_[trial->size].push_back(std::max((PMPI_Wtime() - together) / (trial->exchanges - 1), least_s));
       seconds_[sizes + trial->size].push_back(std::max(one_way_s, least_s));
+      if (!trial->bursts) continue;
+      const double burst = PMPI_Wtime();
+      if (!good(messages.burst(bytes, probe_burst, true))) return;
+      seconds_[burst_place].push_back(std::max(PMPI_Wtime() - burst - one_way_s, least_s));
     }
     messages.write_word(0);
     (void)good(messages.send(probe_bytes.front()));
   }
 
+  /// Exchanges short messages with the partners of all steps at once, as all hosts do.
+  void time_rounds() {
+    std::vector<int> partners;
+    for (int step = 0; step < probe_steps(hosts_); ++step) {
+      const Rank partner = probe_partner(host_, step, hosts_);
+      if (partner >= 0) partners.push_back(leaders_[static_cast<std::size_t>(partner)]);
+    }
+    double begin = 0;
+    for (int round = 0; round < probe_rounds; ++round) {
+      if (round == 1) begin = PMPI_Wtime();
+      if (!good(exchange_with_all(partners))) return;
+    }
+    const bool has_all = static_cast<int>(partners.size()) == probe_steps(hosts_);
+    if (has_all) seconds_[round_place].push_back((PMPI_Wtime() - begin) / (probe_rounds - 1));
+  }
+
+  int exchange_with_all(const std::vector<int>& partners) {
+    constexpr auto bytes = static_cast<std::size_t>(probe_bytes.front());
+    std::vector<std::array<char, bytes>> in(partners.size()), out(partners.size());
+    std::vector<MPI_Request> requests(2 * partners.size(), MPI_REQUEST_NULL);
+    int rc = MPI_SUCCESS;
+    for (std::size_t i = 0; i < partners.size() && rc == MPI_SUCCESS; ++i) {
+      rc = PMPI_Irecv(in[i].data(), bytes, MPI_BYTE, partners[i], tag, comm_, &requests[2 * i]);
+      if (rc == MPI_SUCCESS)
+        rc = PMPI_Isend(out[i].data(), bytes, MPI_BYTE, partners[i], tag, comm_, &requests[2 * i + 1]);
+    }
+    const int done = PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    return rc != MPI_SUCCESS ? rc : done;
+  }
+
   /// Does what the other host says in the first byte of its messages.
   void follow(PairMessages& messages) {
     for (Count bytes = 0; good(messages.recv(&bytes));) {
-      const auto exchanges = static_cast<unsigned char>(messages.read_word());
-      if (exchanges == 0 || !good(messages.send(bytes))) return;
+      const int word = messages.read_word(), exchanges = word % with_burst;
+      if (word == 0 || !good(messages.send(bytes))) return;
       for (int i = 0; i < exchanges; ++i) {
         if (!good(messages.exchange(bytes))) return;
       }
+      if (word >= with_burst && !good(messages.burst(bytes, probe_burst, false))) return;
     }
   }
 
@@ -126,21 +165,29 @@ class Prober {
     return rc == MPI_SUCCESS;
   }
 
+  static constexpr int with_burst = 16;  ///< in the word of a trial, beside its exchanges
+
   MPI_Comm comm_;
   std::span<const int> leaders_;
   Rank host_, hosts_;
   int rc_ = MPI_SUCCESS;
-  std::array<std::vector<double>, 2 * sizes> seconds_;
+  std::array<std::vector<double>, std::tuple_size_v<HostTimes>> seconds_;
 };
+
+/// 0: no host has any.
+double median_over_hosts(const std::vector<HostTimes>& all, std::size_t place) {
+  std::vector<double> times;
+  for (const HostTimes& one : all) {
+    if (one[place] > 0) times.push_back(one[place]);
+  }
+  return median(std::move(times));
+}
 
 std::vector<TimedBytes> medians_over_hosts(const std::vector<HostTimes>& all, std::size_t first) {
   std::vector<TimedBytes> medians;
   for (std::size_t size = 0; size < sizes; ++size) {
-    std::vector<double> times;
-    for (const HostTimes& one : all) {
-      if (one[first + size] > 0) times.push_back(one[first + size]);
-    }
-    if (!times.empty()) medians.push_back({.bytes = probe_bytes[size], .seconds = median(std::move(times))});
+    const double seconds = median_over_hosts(all, first + size);
+    if (seconds > 0) medians.push_back({.bytes = probe_bytes[size], .seconds = seconds});
   }
   return medians;
 }
@@ -162,7 +209,10 @@ std::optional<NetworkNumbers> measure_network(MPI_Comm comm, int rank, std::span
   prober.time_all();
   const std::vector<HostTimes> all = prober.gather();
   if (rank != 0 || prober.rc() != MPI_SUCCESS) return std::nullopt;
-  return rough_numbers(medians_over_hosts(all, 0), medians_over_hosts(all, sizes));
+  return rough_numbers(
+      medians_over_hosts(all, 0), medians_over_hosts(all, sizes),
+      {.messages = probe_burst, .seconds = median_over_hosts(all, burst_place)},
+      {.messages = probe_steps(static_cast<Rank>(leaders.size())), .seconds = median_over_hosts(all, round_place)});
 }
 
 /// Measures. Returns, at rank 0, how the numbers were found, or why there are none.
