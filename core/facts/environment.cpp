@@ -37,9 +37,10 @@ constexpr std::array variables{
                         "Drop-in: MPI_SUM of float, double and their complex numbers. exact: the exact sum, rounded "
                         "once; ordered: from rank 0 to the last; both have the same bits with every algorithm, "
                         "placement and MPI."},
-    EnvironmentVariable{"CIRCOLL_NEIGHBOR", "auto | direct | native", "auto",
+    EnvironmentVariable{"CIRCOLL_NEIGHBOR", "auto | direct | node_aware | native", "auto",
                         "Drop-in: the way of MPI_Neighbor_allgather and all other neighbourhood collectives. direct: "
-                        "each rank sends straight to its neighbours; auto: direct, unless CIRCOLL_POLICY is native."},
+                        "each rank sends straight to its neighbours; node_aware: messages between nodes are joined "
+                        "where sizes stay the same; auto: the faster one, unless CIRCOLL_POLICY is native."},
     EnvironmentVariable{
         "CIRCOLL_POLICY", "auto | model | classic | openmpi_fixed | native | file:PATH | learn", "auto",
         "Drop-in: chooses for collectives whose own variable is unset or auto. Its default is learn with "

@@ -89,7 +89,7 @@ std::vector<std::string> Report::summary() const {
       group->native_calls += row.sum.calls;
     }
     pending |= mode != Mode::blocking;
-    tunable |= !collective.neighbor;  // the only algorithm for neighbours has no parameters
+    tunable |= !collective.neighbor;  // algorithms for neighbours have no parameters
   }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.inside_s > b.inside_s; });

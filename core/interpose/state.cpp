@@ -218,10 +218,14 @@ void State::read_choices() {
   sums_ = read_sums();
   choose_sums();
   const std::string neighbor = environment("CIRCOLL_NEIGHBOR").value_or("auto");
-  if (neighbor != "auto" && neighbor != "direct" && neighbor != "native")
-    warn("CIRCOLL_NEIGHBOR: '" + neighbor + "' is none of auto, direct and native; the native collectives are used");
-  const bool served = neighbor == "direct" || (neighbor == "auto" && policy != nullptr);
-  neighbor_choice_ = mpi::intern(Collective::alltoall, served ? "auto" : "native");
+  neighbor_choice_ = neighbor != "auto"  ? mpi::neighbor_choice(neighbor)
+                     : policy != nullptr ? mpi::intern(Collective::alltoall, *policy)
+                                         : mpi::neighbor_choice("native");
+  if (neighbor_choice_ == nullptr) {
+    warn("CIRCOLL_NEIGHBOR: '" + neighbor +
+         "' is none of auto, direct, node_aware and native; the native collectives are used");
+    neighbor_choice_ = mpi::neighbor_choice("native");
+  }
   for (const std::string& name : unknown_environment_variables()) {
     warn("the environment variable " + name + " is not one of Circoll's; 'man circoll-run' lists them");
   }
@@ -396,6 +400,8 @@ void State::replace_automatic(std::unique_ptr<const Policy> made) {
     const mpi::InternedChoice*& choice = choices_[static_cast<std::size_t>(collective)];
     if (choice == mpi::intern(collective, *automatic_)) choice = mpi::intern(collective, policy);
   }
+  constexpr Collective of_neighbors = Collective::alltoall;
+  if (neighbor_choice_ == mpi::intern(of_neighbors, *automatic_)) neighbor_choice_ = mpi::intern(of_neighbors, policy);
   for (const Selection& file : of_files_) {
     choices_[static_cast<std::size_t>(file.collective)] =
         mpi::intern(file.collective, keep(make_fixed_policy(file, options_, &policy)));

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "circoll/error.hpp"
+#include "schedule/neighbor_writer.hpp"
 
 namespace circoll {
 namespace {
@@ -16,49 +17,6 @@ std::vector<std::size_t> by_distance(const std::vector<NeighborEdge>& edges, con
                    [&](std::size_t a, std::size_t b) { return distance(edges[a].peer) < distance(edges[b].peer); });
   return order;
 }
-
-/// Writes the steps of a schedule whose buffers are there.
-class DirectWriter {
- public:
-  DirectWriter(Schedule& schedule, std::size_t window) : schedule_(schedule), window_(window) {}
-
-  void copy(Slot from, Slot to) {
-    add({.kind = StepKind::copy, .dst = slot(recv_buffer, to), .left = slot(send_buffer, from)});
-  }
-  void send(Rank to, Slot from, std::uint32_t round) {
-    add({.kind = StepKind::send, .round = round, .peer = to, .left = slot(send_buffer, from)});
-    await(sends_);
-  }
-  void receive(Rank from, Slot to, std::uint32_t round) {
-    add({.kind = StepKind::recv, .round = round, .peer = from, .dst = slot(recv_buffer, to)});
-    await(receives_);
-  }
-
- private:
-  Operand slot(std::int32_t buffer, Slot slot) {
-    const auto offset = static_cast<std::uint32_t>(schedule_.ranges.size());
-    schedule_.ranges.push_back({.buffer = buffer, .first = slot, .count = 1});
-    return {.offset = offset, .length = 1};
-  }
-  void add(const Step& step) { schedule_.steps.push_back(step); }
-  /// Makes the last step wait for earlier ones of its direction. One is a window before it. Another one is the message
-  /// of its peer that has the same tag.
-  void await(std::vector<StepIndex>& steps) {
-    const auto last = static_cast<StepIndex>(schedule_.steps.size() - 1);
-    const std::size_t before = steps.size();
-    if (before >= window_) schedule_.edges.emplace_back(steps[before - window_], last);
-    // Messages of one peer follow one another.
-    constexpr std::size_t tags = neighbor_tags;
-    if (before >= tags && schedule_.steps[steps[before - tags]].peer == schedule_.steps[last].peer && tags != window_)
-      schedule_.edges.emplace_back(steps[before - tags], last);
-    steps.push_back(last);
-  }
-
-  Schedule& schedule_;
-  std::size_t window_;
-  std::vector<StepIndex> sends_;
-  std::vector<StepIndex> receives_;
-};
 
 }  // namespace
 
@@ -95,30 +53,30 @@ Schedule build_neighbor_direct(const Neighborhood& neighborhood, NeighborContrac
                 .shape = {.size = p, .rank = r},
                 .user_blocks = blocks.blocks,
                 .rounds = static_cast<std::uint32_t>(p)};
-  made.buffers = {
-      {.slots = static_cast<Slot>(blocks.sent.size()), .list = blocks.sent, .storage = send_buffer},
-      {.slots = static_cast<Slot>(blocks.received.size()), .list = blocks.received, .storage = recv_buffer}};
+  made.buffers = caller_buffers(blocks);
   const auto to = [p = p, r = r](Rank peer) { return (peer - r + p) % p; };
   const auto from = [p = p, r = r](Rank peer) { return (r - peer + p) % p; };
   const std::vector<std::size_t> sends = by_distance(out, to);
   const std::vector<std::size_t> receives = by_distance(in, from);
-  const auto sent_slot = [&](std::size_t edge) { return gathers ? Slot{0} : static_cast<Slot>(edge); };
-  DirectWriter writer(made, window);
+  const auto sent = [&](std::size_t edge) { return slot_of(send_buffer, gathers ? 0 : edge); };
+  NeighborWriter writer(made, window);
   std::size_t s = 0, t = 0;
   for (; s < sends.size() && out[sends[s]].peer == r; ++s, ++t) {
     require(t < receives.size() && in[receives[t]].peer == r, "an edge from a rank to itself has two ends");
-    writer.copy(sent_slot(sends[s]), static_cast<Slot>(receives[t]));
+    writer.copy(sent(sends[s]), slot_of(recv_buffer, receives[t]));
   }
   require(t == receives.size() || in[receives[t]].peer != r, "an edge from a rank to itself has two ends");
   while (s < sends.size() || t < receives.size()) {
     const Rank next_send = s < sends.size() ? to(out[sends[s]].peer) : p;
     const Rank next_receive = t < receives.size() ? from(in[receives[t]].peer) : p;
     if (next_send <= next_receive) {
-      const std::size_t edge = sends[s++];
-      writer.send(out[edge].peer, sent_slot(edge), static_cast<std::uint32_t>(next_send));
+      const Range from = sent(sends[s]);
+      writer.set_round(static_cast<std::uint32_t>(next_send));
+      writer.send(out[sends[s++]].peer, {&from, 1});
     } else {
-      const std::size_t edge = receives[t++];
-      writer.receive(in[edge].peer, static_cast<Slot>(edge), static_cast<std::uint32_t>(next_receive));
+      const Range into = slot_of(recv_buffer, receives[t]);
+      writer.set_round(static_cast<std::uint32_t>(next_receive));
+      writer.receive(in[receives[t++]].peer, {&into, 1});
     }
   }
   return made;

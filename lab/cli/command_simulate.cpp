@@ -296,16 +296,16 @@ void simulate_neighbor(SimulateOptions o, Context& context) {
   const NeighborCall call =
       read_neighbor_call(o.what, o.graph, o.sizes.empty() ? std::nullopt : std::optional(o.sizes.front()));
   Subject subject;
-  subject.schedules = schedules_of(call.halo);
-  for (Schedule& schedule : subject.schedules) {
-    schedule.id = call.id;
-    schedule.collective = Collective::allgather;  // the vector is all values, where that of an alltoall is a rank's
-  }
   o.sizes = {call.ranks()};
   const Scene scene = scene_of(o);
   const Scene placed = for_size(scene, o, call.ranks());
   std::vector<Rank> node_of = node_by_node(call.ranks(), o.cores);
   if (placed.fabric) std::copy(placed.fabric->node_of.begin(), placed.fabric->node_of.end(), node_of.begin());
+  subject.schedules = schedules_of(call.halo, call.way(), node_of);
+  for (Schedule& schedule : subject.schedules) {
+    schedule.id = call.id;
+    schedule.collective = Collective::allgather;  // the vector is all values, where that of an alltoall is a rank's
+  }
   subject.words = traffic_in_words(call, node_of, o.bytes.front());
   subject.numbers = traffic_as_json(call, node_of, o.bytes.front());
   o.bytes.front() *= subject.schedules.front().blocks();

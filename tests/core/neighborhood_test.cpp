@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -15,7 +16,9 @@
 
 #include "circoll/error.hpp"
 #include "circoll/plan.hpp"
+#include "model/neighbor_price.hpp"
 #include "plan/engine.hpp"
+#include "schedule/node_aware_neighborhood.hpp"
 #include "verify/neighborhood.hpp"
 
 namespace circoll {
@@ -74,6 +77,36 @@ std::vector<Schedule> schedules_of(const Graph& graph, NeighborContract contract
   return schedules;
 }
 
+/// The schedules by which nodes join their messages; node_of[r] is the node of rank r.
+std::vector<Schedule> joined_of(const Graph& graph, NeighborContract contract, const std::vector<Rank>& node_of,
+                                std::size_t window) {
+  const std::vector<NeighborBlocks> blocks = verify::shared_blocks(graph, contract);
+  std::vector<Schedule> schedules;
+  for (std::size_t r = 0; r < graph.size(); ++r) {
+    std::vector<Neighborhood> members;
+    std::vector<NeighborBlocks> names;
+    std::size_t own = 0;
+    for (std::size_t q = 0; q < graph.size(); ++q) {
+      if (node_of[q] != node_of[r]) continue;
+      if (q == r) own = members.size();
+      members.push_back(graph[q]);
+      names.push_back(blocks[q]);
+    }
+    schedules.push_back(build_neighbor_node_aware({.members = members, .names = names, .own = own, .node_of = node_of},
+                                                  contract, window));
+  }
+  return schedules;
+}
+
+/// Up to four nodes with any ranks, numbered in the order of their first ranks.
+std::vector<Rank> random_nodes(std::mt19937& random, Rank p) {
+  std::map<Rank, Rank> number;
+  std::vector<Rank> node_of;
+  for (Rank r = 0; r < p; ++r)
+    node_of.push_back(number.emplace(static_cast<Rank>(random() % 4), static_cast<Rank>(number.size())).first->second);
+  return node_of;
+}
+
 TEST(Neighborhood, RandomGraphsAreProven) {
   std::mt19937 random(7);
   for (int i = 0; i < 400; ++i) {
@@ -88,6 +121,88 @@ TEST(Neighborhood, RandomGraphsAreProven) {
       }
     }
   }
+}
+
+TEST(Neighborhood, JoinedMessagesAreProven) {
+  std::mt19937 random(13);
+  for (int i = 0; i < 400; ++i) {
+    const Rank p = 1 + static_cast<Rank>(random() % 17);
+    const Graph graph = random_graph(random, p, i % 8 == 0 ? 40 * p : 4 * p);
+    const std::vector<Rank> node_of = random_nodes(random, p);
+    for (const NeighborContract contract : contracts) {
+      for (const std::size_t window : {1U, 2U, 64U}) {
+        const std::vector<Schedule> schedules = joined_of(graph, contract, node_of, window);
+        const auto refutation = verify::refute_neighborhood(graph, contract, schedules);
+        ASSERT_FALSE(refutation.has_value())
+            << "graph " << i << ", window " << window << ": " << refutation->to_string();
+      }
+    }
+  }
+}
+
+TEST(Neighborhood, OneMessageJoinsTwoNodes) {
+  std::mt19937 random(17);
+  for (int i = 0; i < 100; ++i) {
+    const Rank p = 2 + static_cast<Rank>(random() % 30);
+    const Graph graph = random_graph(random, p, 8 * p);
+    const std::vector<Rank> node_of = random_nodes(random, p);
+    const auto node = [&](Rank rank) { return node_of[static_cast<std::size_t>(rank)]; };
+    std::map<std::pair<Rank, Rank>, std::set<std::pair<Rank, Rank>>> needed;  // source and target node
+    std::size_t edges = 0;
+    for (const Neighborhood& one : graph) {
+      for (const NeighborEdge& edge : one.out) {
+        if (node(edge.peer) == node(one.rank)) continue;
+        needed[{node(one.rank), node(edge.peer)}].emplace(one.rank, node(edge.peer));
+        ++edges;
+      }
+    }
+    for (const NeighborContract contract : contracts) {
+      std::map<std::pair<Rank, Rank>, Count> blocks;  // that cross, and once only
+      Count crossing = 0;
+      for (const Schedule& schedule : joined_of(graph, contract, node_of, 64)) {
+        for (const Step& step : schedule.steps) {
+          const std::pair nodes{node(schedule.shape.rank), node(step.peer < 0 ? schedule.shape.rank : step.peer)};
+          if (step.kind != StepKind::send || nodes.first == nodes.second) continue;
+          EXPECT_TRUE(blocks.emplace(nodes, schedule.count(step.left)).second) << "two messages between two nodes";
+          crossing += schedule.count(step.left);
+        }
+      }
+      EXPECT_EQ(blocks.size(), needed.size());
+      std::size_t expected = edges;
+      if (contract == NeighborContract::allgather) {
+        expected = 0;
+        for (const auto& [nodes, sources] : needed) expected += sources.size();
+      }
+      EXPECT_EQ(static_cast<std::size_t>(crossing), expected);
+    }
+  }
+}
+
+TEST(Neighborhood, JoinedMessagesAreCheaperWhereTheyAreFewer) {
+  // Each rank of 4 nodes of 4 sends to all others.
+  Graph graph;
+  for (Rank r = 0; r < 16; ++r) {
+    Neighborhood& one = graph.emplace_back(Neighborhood{.size = 16, .rank = r});
+    for (Rank peer = 0; peer < 16; ++peer) {
+      if (peer == r) continue;
+      one.out.push_back({.peer = peer, .place = one.out.size()});
+      one.in.push_back({.peer = peer, .place = one.in.size()});
+    }
+  }
+  std::vector<Rank> node_of;
+  for (Rank r = 0; r < 16; ++r) node_of.push_back(r / 4);
+  const Machine machine{.alpha_s = 1e-4, .beta_s_per_byte = 1e-8, .node_alpha_s = 1e-6, .node_beta_s_per_byte = 1e-10};
+  const auto time_s = [&](const std::vector<Schedule>& schedules, int hops, Count bytes) {
+    const std::vector<Count> sizes(static_cast<std::size_t>(schedules.front().user_blocks), bytes);
+    std::vector<NeighborWork> nodes(4);
+    for (const Schedule& schedule : schedules)
+      nodes[static_cast<std::size_t>(schedule.shape.rank / 4)].add(work_of(schedule, sizes, node_of, machine));
+    return seconds(nodes.front(), hops, machine, false);
+  };
+  const std::vector<Schedule> direct = schedules_of(graph, NeighborContract::alltoall, 64);
+  const std::vector<Schedule> joined = joined_of(graph, NeighborContract::alltoall, node_of, 64);
+  EXPECT_GT(time_s(direct, 0, 8), 2 * time_s(joined, 2, 8));
+  EXPECT_LT(time_s(direct, 0, 1 << 20), 1.1 * time_s(joined, 2, 1 << 20));
 }
 
 TEST(Neighborhood, GridsAreProven) {

@@ -51,6 +51,18 @@ with tempfile.TemporaryDirectory() as work:
             calls = int(rounds) * int(np) * (2 if mode == "persistent" else 1)
             expect(counts["alltoallw", mode, "served"] == calls and counts["alltoallw", mode, "native"] == 0,
                    f"{mode} alltoallw is served with {way}", counts, calls)
+    # Messages are joined between nodes once sizes have been agreed on, and stay right where some change.
+    nodes = {"CIRCOLL_CORES": "1" if np == "2" else "2"}
+    for choice in ("node_aware", "auto"):
+        done, counts = run(work, "8", "again", CIRCOLL_NEIGHBOR=choice, **nodes)
+        expect(done.returncode == 0 and "are right" in done.stdout, f"calls across nodes are right with {choice}", done.stdout, done.stderr)
+        served = {(key[1], key[2]) for key in counts if key[0] != "alltoallw"}
+        known = {(mode, way) for mode in ("blocking", "nonblocking", "persistent") for way in ("direct", "node_aware")}
+        expect(served <= known, "calls across nodes are served", counts)
+        for function in FUNCTIONS if choice == "node_aware" else []:
+            joined = [counts[f"neighbor_{function}", mode, "node_aware"] for mode in ("blocking", "persistent")]
+            several = 0 if np == "2" else int(np)  # with one rank on each node there is nothing to join
+            expect(joined == [8 * 40 * several, 8 * 2 * several], f"{function} joins messages from the second call on", counts)
     # On two ranks some rounds have no graph that a library does right.
     done, counts = run(work, rounds, "library", CIRCOLL_NEIGHBOR="native")
     chosen = {key[2] for key in counts if key[0] != "alltoallw"}

@@ -246,6 +246,18 @@ TEST(Halo, CountsWhatCrossesBetweenNodes) {
     EXPECT_EQ(traffic.values_between, naive.values_between);
     EXPECT_EQ(traffic.joined_messages, static_cast<Count>(pairs.size()));
     EXPECT_EQ(traffic.joined_values, naive.joined_values) << to_string(function);
+    Count joined_messages = 0, joined_values = 0;
+    for (const Schedule& schedule : schedules_of(halo, HaloWay::node_aware, node_of)) {
+      for (const Step& step : schedule.steps) {
+        if (step.kind != StepKind::send ||
+            node_of[static_cast<std::size_t>(step.peer)] == node_of[static_cast<std::size_t>(schedule.shape.rank)])
+          continue;
+        ++joined_messages;
+        joined_values += schedule.count(step.left);
+      }
+    }
+    EXPECT_EQ(traffic.joined_messages, joined_messages);
+    EXPECT_EQ(traffic.joined_values, joined_values) << to_string(function);
   }
   EXPECT_THROW((void)traffic_of(halo_of(graph, 3, NeighborFunction::alltoall), node_of), Error);
 }
@@ -271,11 +283,11 @@ TEST(CliGraph, ExplainCountsMessagesAndBytes) {
   // A ring of 8 ranks on 2 nodes: 16 messages, of which 4 cross.
   const CommandResult text = run("explain neighbor_alltoall --cart 8,periodic --cores 4 --bytes 1Ki");
   EXPECT_EQ(text.exit_code, 0);
-  for (const char* part : {"call       neighbor_alltoall, p = 8, values of 1 KiB, on 2 nodes of 4\n",
-                           "graph      grid of 8, periodic\n", "neighbours 2 to 2 of each rank\n",
-                           "messages   16, of which 4 between nodes (at least 2 if nodes joined them)\n",
-                           "traffic    16 KiB, of which 4 KiB between nodes (at least 4 KiB if nodes joined them)\n",
-                           "choice     neighbor_alltoall/direct\n"}) {
+  for (const char* part :
+       {"call       neighbor_alltoall, p = 8, values of 1 KiB, on 2 nodes of 4\n", "graph      grid of 8, periodic\n",
+        "neighbours 2 to 2 of each rank\n", "messages   16, of which 4 between nodes (2 by node_aware)\n",
+        "traffic    16 KiB, of which 4 KiB between nodes (4 KiB by node_aware)\n",
+        "choice     neighbor_alltoall/direct\n"}) {
     EXPECT_TRUE(contains(text.out, part)) << part << "\n" << text.out;
   }
   const GraphFile file(matrix);
@@ -287,12 +299,27 @@ TEST(CliGraph, ExplainCountsMessagesAndBytes) {
   EXPECT_EQ(json.at("messages_between"), 4);
 }
 
+TEST(CliGraph, ExplainComparesBothAlgorithms) {
+  // Each rank of a node has three neighbours on each other node, for which a node's four ranks need one message.
+  const std::string call = "explain neighbor_alltoall --cart 2x2x2x2,periodic --cores 4 --json";
+  const auto far = nlohmann::json::parse(run(call + " --machine leonardo").out);
+  EXPECT_EQ(far.at("direct_us").get<double>() > far.at("node_aware_us").get<double>(),
+            far.at("choice") == "neighbor_alltoall/node_aware");
+  const auto named =
+      nlohmann::json::parse(run("explain neighbor_alltoall/node_aware --cart 2x2x2x2,periodic --cores 4 --json").out);
+  EXPECT_EQ(named.at("choice"), "neighbor_alltoall/node_aware");
+  const auto one_node = nlohmann::json::parse(run("explain neighbor_alltoall --cart 4 --cores 4 --json").out);
+  EXPECT_EQ(one_node.at("choice"), "neighbor_alltoall/direct");
+}
+
 TEST(CliGraph, ShowDrawsAndPrints) {
   const CommandResult drawn = run("show neighbor_alltoall --cart 3x3 --format svg");
   EXPECT_EQ(drawn.exit_code, 0);
   EXPECT_TRUE(contains(drawn.out, "neighbor_alltoall/direct")) << drawn.out.substr(0, 400);
   const CommandResult rank = run("show neighbor_allgather/direct --cart 4 --rank 1");
   EXPECT_TRUE(contains(rank.out, "neighbor_allgather/direct")) << rank.out;
+  const CommandResult joined = run("show neighbor_alltoall/node_aware --cart 2x4 --cores 4 --rank 0");
+  EXPECT_TRUE(contains(joined.out, "neighbor_alltoall/node_aware")) << joined.out;
 }
 
 TEST(CliGraph, RefusesWhatMakesNoSense) {
@@ -307,7 +334,7 @@ TEST(CliGraph, RefusesWhatMakesNoSense) {
     expect_misuse(command + "neighbor_alltoall", "needs a graph: --graph FILE, or --cart 8x8x8");
     expect_misuse(command + "neighbor_alltoal --cart 4",
                   "is no neighbourhood collective: there are neighbor_allgather,");
-    expect_misuse(command + "neighbor_alltoall/bruck --cart 4", "have one algorithm, direct");
+    expect_misuse(command + "neighbor_alltoall/bruck --cart 4", "have two algorithms");
     expect_misuse(command + "neighbor_alltoall --cart 4y4", "'4y4' is no grid");
     expect_misuse(command + "neighbor_alltoall --cart 4x4 -p 8", "is not the number of ranks of --cart 4x4: 16");
     expect_misuse(command + "neighbor_alltoall --graph " + file.path() + " -p 6", "more than the 5 vertices");

@@ -194,25 +194,36 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
   return json.dump(2) + "\n";
 }
 
-/// A neighbourhood collective has no policy, and one algorithm.
+/// A neighbourhood collective has no policy. Where blocks stay the same its ranks try both algorithms.
 void explain_neighbor(const ExplainOptions& options) {
   const auto ranks = options.ranks > 0 ? std::optional(options.ranks) : std::nullopt;
-  const NeighborCall call = read_neighbor_call(options.collective, options.graph, ranks);
+  NeighborCall call = read_neighbor_call(options.collective, options.graph, ranks);
   const Rank p = call.ranks();
   const Rank nodes = options.nodes.value_or(1);
   const Rank cores = options.cores.value_or(options.nodes ? (p + nodes - 1) / nodes : 1);
   const std::vector<Rank> node_of = node_by_node(p, cores);
   const Count bytes = options.bytes > 0 ? options.bytes : 8;
+  const Machine machine = options.machine.empty() ? default_machine() : measured::read_machine_file(options.machine);
+  const auto time_s = [&](graphs::HaloWay way) { return seconds(call.halo, way, node_of, bytes, machine); };
+  const double direct_s = time_s(graphs::HaloWay::direct);
+  const bool spans_nodes = node_of.back() > 0;
+  const double node_aware_s = spans_nodes ? time_s(graphs::HaloWay::node_aware) : direct_s;
+  if (!call.named && node_aware_s < direct_s) call.choose(graphs::HaloWay::node_aware);
   const std::string reason =
-      "neighbourhood collectives have one algorithm; CIRCOLL_NEIGHBOR=native leaves them to the "
-      "MPI library";
+      spans_nodes ? fmt::format(
+                        "predicted {} by direct, {} by node_aware on machine {}; programs whose blocks keep "
+                        "their sizes try both",
+                        readable_time(direct_s), readable_time(node_aware_s), machine.name)
+                  : "all ranks share one node; CIRCOLL_NEIGHBOR=native leaves the call to the MPI library";
   if (options.json) {
     nlohmann::ordered_json json = {{"collective", to_string(call.halo.function)},
                                    {"p", p},
                                    {"bytes", bytes},
                                    {"cores", cores},
                                    {"choice", call.id},
-                                   {"reason", reason}};
+                                   {"reason", reason},
+                                   {"direct_us", direct_s * 1e6},
+                                   {"node_aware_us", node_aware_s * 1e6}};
     json.update(traffic_as_json(call, node_of, bytes));
     print(json.dump(2) + "\n");
     return;

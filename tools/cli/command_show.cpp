@@ -34,6 +34,7 @@ struct ShowOptions {
   std::string format = "text";
   std::string output;
   GraphOptions graph{};
+  Rank cores = 1;
 };
 
 Shown shown_file(const ShowOptions& options) {
@@ -45,7 +46,8 @@ Shown shown_file(const ShowOptions& options) {
 Shown shown_neighbors(const ShowOptions& options) {
   const NeighborCall call =
       read_neighbor_call(options.id, options.graph, options.size > 0 ? std::optional(options.size) : std::nullopt);
-  const auto schedules = std::make_shared<std::vector<Schedule>>(schedules_of(call.halo));
+  const auto schedules = std::make_shared<std::vector<Schedule>>(
+      schedules_of(call.halo, call.way(), node_by_node(call.ranks(), options.cores)));
   for (Schedule& schedule : *schedules) schedule.id = call.id;
   return {call.ranks(), [schedules](Rank rank) { return (*schedules)[static_cast<std::size_t>(rank)]; }};
 }
@@ -154,6 +156,9 @@ void add_show(CLI::App& app, Context& /*context*/) {
       ->transform(whole_number());
   command->add_option("--root", options->root, "The root of a rooted collective")->transform(whole_number());
   add_graph_options(*command, options->graph);
+  command->add_option("--cores", options->cores, "Ranks on a node, for neighbor_alltoall/node_aware and so on")
+      ->transform(whole_number())
+      ->check(options::at_least(Rank{1}));
   command->add_option("-n,--segments", options->segments, "The parameter 'segments'")
       ->transform(whole_number())
       ->check(options::at_least(1));

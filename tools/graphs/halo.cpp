@@ -1,12 +1,15 @@
 #include "graphs/halo.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "circoll/error.hpp"
+#include "model/neighbor_price.hpp"
+#include "schedule/node_aware_neighborhood.hpp"
 #include "verify/neighborhood.hpp"
 
 namespace circoll::graphs {
@@ -41,7 +44,8 @@ Schedule by_values(Schedule schedule, std::span<const Count> sizes) {
   for (Range& range : schedule.ranges) {
     const auto buffer = static_cast<std::size_t>(range.buffer);
     const auto first = static_cast<std::size_t>(range.first);
-    range = {range.buffer, slot[buffer][first], length[buffer][first]};
+    const auto lengths = std::span(length[buffer]).subspan(first, static_cast<std::size_t>(range.count));
+    range = {range.buffer, slot[buffer][first], std::accumulate(lengths.begin(), lengths.end(), Count{0})};
   }
   schedule.user_blocks = std::max<Block>(begin.back(), 1);
   return schedule;
@@ -105,19 +109,63 @@ Halo halo_of(const Grid& grid, NeighborFunction function) {
   return halo;
 }
 
-std::vector<Schedule> schedules_of(const Halo& halo) {
+namespace {
+
+/// The schedules of all ranks, and the values of each of their blocks.
+struct SizedSchedules {
+  std::vector<Schedule> ranks{};
+  std::vector<Count> sizes{};
+};
+
+SizedSchedules sized_schedules(const Halo& halo, HaloWay way, std::span<const Rank> node_of) {
   const NeighborContract contract = contract_of(halo.function);
   const std::vector<NeighborBlocks> blocks = verify::shared_blocks(halo.ranks, contract);
-  std::vector<Count> sizes(static_cast<std::size_t>(blocks.empty() ? 0 : blocks.front().blocks), 1);
+  SizedSchedules made;
+  made.sizes.assign(static_cast<std::size_t>(blocks.empty() ? 0 : blocks.front().blocks), 1);
   for (std::size_t r = 0; r < halo.ranks.size(); ++r) {
     for (std::size_t i = 0; i < blocks[r].sent.size(); ++i)
-      sizes[static_cast<std::size_t>(blocks[r].sent[i])] = halo.values[r][i];
+      made.sizes[static_cast<std::size_t>(blocks[r].sent[i])] = halo.values[r][i];
   }
-  std::vector<Schedule> schedules;
+  if (way == HaloWay::direct) {
+    for (std::size_t r = 0; r < halo.ranks.size(); ++r)
+      made.ranks.push_back(build_neighbor_direct(halo.ranks[r], contract, blocks[r]));
+    return made;
+  }
+  require(node_of.size() == halo.ranks.size(), "there is a node for each rank");
+  std::map<Rank, std::pair<std::vector<Neighborhood>, std::vector<NeighborBlocks>>> nodes;
+  std::vector<std::size_t> place;  // of each rank in its node
   for (std::size_t r = 0; r < halo.ranks.size(); ++r) {
-    schedules.push_back(by_values(build_neighbor_direct(halo.ranks[r], contract, blocks[r]), sizes));
+    auto& [members, names] = nodes[node_of[r]];
+    place.push_back(members.size());
+    members.push_back(halo.ranks[r]);
+    names.push_back(blocks[r]);
   }
-  return schedules;
+  for (std::size_t r = 0; r < halo.ranks.size(); ++r) {
+    const auto& [members, names] = nodes[node_of[r]];
+    made.ranks.push_back(
+        build_neighbor_node_aware({.members = members, .names = names, .own = place[r], .node_of = node_of}, contract));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<Schedule> schedules_of(const Halo& halo, HaloWay way, std::span<const Rank> node_of) {
+  SizedSchedules made = sized_schedules(halo, way, node_of);
+  for (Schedule& schedule : made.ranks) schedule = by_values(std::move(schedule), made.sizes);
+  return std::move(made.ranks);
+}
+
+double seconds(const Halo& halo, HaloWay way, std::span<const Rank> node_of, Count bytes, const Machine& machine) {
+  SizedSchedules made = sized_schedules(halo, way, node_of);
+  for (Count& size : made.sizes) size *= bytes;
+  std::map<Rank, NeighborWork> nodes;
+  for (std::size_t r = 0; r < made.ranks.size(); ++r)
+    nodes[node_of[r]].add(work_of(made.ranks[r], made.sizes, node_of, machine));
+  double longest = 0;
+  for (const auto& [node, work] : nodes)
+    longest = std::max(longest, circoll::seconds(work, way == HaloWay::direct ? 0 : 2, machine, false));
+  return longest;
 }
 
 HaloTraffic traffic_of(const Halo& halo, std::span<const Rank> node_of) {

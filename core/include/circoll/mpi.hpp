@@ -97,7 +97,7 @@ void exscan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype dataty
 void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm comm, const Choice& choice = {});
 void barrier(MPI_Comm comm, const Choice& choice = {});
 
-// Among neighbours (circoll/neighbors.hpp). The choice is "auto", "direct" or "native".
+// Among neighbours (circoll/neighbors.hpp). The choice is "auto", "direct", "node_aware" or "native".
 void neighbor_allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
                         MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice = {});
 void neighbor_allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,

@@ -6,7 +6,8 @@
 //
 // Blocks are in MPI's order of the neighbours. A grid has two for each dimension, below and above, also where there is
 // no neighbour. Such a block is not sent, and one to be received stays as it is. Buffers, elements, requests and errors
-// are as in circoll/comm.hpp. Choices are "auto", "direct" (each rank sends straight to its neighbours) and "native".
+// are as in circoll/comm.hpp. Choices are "auto", "direct" (each rank sends straight to its neighbours), "node_aware"
+// (blocking and persistent calls join messages between nodes) and "native".
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,7 @@
-// Neighbourhood collectives on random graphs and grids, and MPI_Alltoallw: neighbors SEED ROUNDS [overwrite|library].
+// Neighbourhood collectives on random graphs and grids, and MPI_Alltoallw:
+// neighbors SEED ROUNDS [overwrite|library|again].
+//
+// With `again`, there are 40 blocking calls of each function, whose blocks have the same sizes in most of them.
 //
 // With `library`, calls are left out that the library itself does wrong. With `overwrite`, arrays of calls that do not
 // block are overwritten at once, and their datatypes freed, as a program may do under the drop-in. Some calls of
@@ -184,6 +187,7 @@ struct Call {
   Function function;
   int pairs;  ///< of equal blocks
   unsigned seed;
+  int changed = -1;  ///< a source whose blocks have other sizes than the seed says
   Side send{}, recv{};
   bool bottom = false;
   bool in_place = false;
@@ -194,7 +198,8 @@ struct Call {
     if (function == allgather || function == alltoall) return pairs;
     // In place two ranks send each other blocks of one size.
     if (in_place && source > place) std::swap(source, place);
-    return static_cast<int>(hash(seed, static_cast<unsigned>(source), static_cast<unsigned>(gathers() ? 0 : place)) %
+    return static_cast<int>(hash(seed + (source == changed ? 1U : 0U), static_cast<unsigned>(source),
+                                 static_cast<unsigned>(gathers() ? 0 : place)) %
                             6);
   }
   /// Lays blocks out, in the reverse order where there are displacements.
@@ -387,6 +392,24 @@ void try_call(const Topology& topology, Function function, Form form, std::mt199
               topology.name.c_str());
 }
 
+/// Calls whose blocks keep their sizes, so that nodes may agree to join messages. In some calls they do not.
+void call_again(const Topology& topology, Function function, std::mt19937& random) {
+  const int pairs = static_cast<int>(random() % 40);
+  const auto seed = static_cast<unsigned>(random());
+  for (int i = 0; i < 40; ++i) {
+    const bool changes = i == 9 || (i >= 24 && i < 26);
+    Call call{.topology = topology, .function = function, .pairs = changes ? pairs + 1 : pairs, .seed = seed};
+    if (changes) call.changed = static_cast<int>(random() % static_cast<unsigned>(size));
+    std::mt19937 own(seed + static_cast<unsigned>(rank + 100 * (i / 8)));
+    call.prepare(own);
+    const std::vector<int> expected = call.expected();
+    call.make(blocking, false, false);
+    ++calls;
+    if (call.recv.memory == expected || wrong++ > 0) continue;
+    std::printf("rank %d: %s, call %d on a %s is wrong\n", rank, names[function], i, topology.name.c_str());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -406,6 +429,7 @@ int main(int argc, char** argv) {
   for (int round = 0; round < rounds; ++round) {
     Topology topology = round % 3 == 0 ? grid(random) : random_graph(random, round % 3 == 1);
     for (int function = 0; function < functions; ++function) {
+      if (word == "again") call_again(topology, static_cast<Function>(function), random);
       for (int form = 0; form < forms; ++form)
         try_call(topology, static_cast<Function>(function), static_cast<Form>(form), random);
     }

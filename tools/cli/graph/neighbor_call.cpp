@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "circoll/error.hpp"
 #include "commands.hpp"
@@ -12,21 +14,31 @@ namespace circoll::cli {
 namespace {
 
 constexpr std::string_view prefix = "neighbor_";
-constexpr std::string_view only_way = "/direct";
+using graphs::HaloWay;
+constexpr std::array ways{std::pair("direct", HaloWay::direct), std::pair("node_aware", HaloWay::node_aware)};
 
-NeighborFunction function_of(const std::string& word) {
+/// Reads "neighbor_alltoall" or "neighbor_alltoall/direct".
+void read_word(const std::string& word, NeighborCall& call) {
   const std::string_view name = std::string_view(word).substr(0, word.find('/'));
-  const std::string_view way = std::string_view(word).substr(name.size());
-  std::string known;
-  for (const NeighborFunction function : all_neighbor_functions) {
-    if (name == to_string(function)) {
-      if (way.empty() || way == only_way) return function;
-      throw Error(ErrorCode::unknown_name,
-                  fmt::format("'{}': neighbourhood collectives have one algorithm, direct: {}/direct", word, name));
-    }
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(function));
+  const std::string_view way = std::string_view(word).substr(std::min(name.size() + 1, word.size()));
+  const auto function = std::ranges::find(all_neighbor_functions, name, [](auto f) { return to_string(f); });
+  if (function == all_neighbor_functions.end()) {
+    std::string known;
+    for (const NeighborFunction one : all_neighbor_functions)
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", to_string(one));
+    throw Error(ErrorCode::unknown_name, fmt::format("'{}' is no neighbourhood collective: there are {}", name, known));
   }
-  throw Error(ErrorCode::unknown_name, fmt::format("'{}' is no neighbourhood collective: there are {}", name, known));
+  call.halo.function = *function;
+  call.choose(HaloWay::direct);
+  call.named.reset();
+  if (name.size() == word.size()) return;
+  const auto found = std::ranges::find(ways, way, [](const auto& one) { return std::string_view(one.first); });
+  if (found == ways.end()) {
+    throw Error(ErrorCode::unknown_name,
+                fmt::format("'{}': neighbourhood collectives have two algorithms, {}/direct and {}/node_aware", word,
+                            name, name));
+  }
+  call.choose(found->second);
 }
 
 std::string in_words(const graphs::Grid& grid) {
@@ -55,12 +67,17 @@ CLI::Validator neighbor_word_or(CLI::Validator other) {
       description};
 }
 
+void NeighborCall::choose(HaloWay way) {
+  named = way;
+  id = fmt::format("{}/{}", to_string(halo.function), ways.at(static_cast<std::size_t>(way)).first);
+}
+
 NeighborCall read_neighbor_call(const std::string& word, const GraphOptions& options, std::optional<Rank> ranks) {
   constexpr Rank most_ranks = Rank{1} << 20;
-  const NeighborFunction function = function_of(word);
-  if (!options.given()) misuse(fmt::format("{} needs a graph: --graph FILE, or --cart 8x8x8", to_string(function)));
   NeighborCall call;
-  call.id = fmt::format("{}{}", to_string(function), only_way);
+  read_word(word, call);
+  const NeighborFunction function = call.halo.function;
+  if (!options.given()) misuse(fmt::format("{} needs a graph: --graph FILE, or --cart 8x8x8", to_string(function)));
   const auto check = [&](Rank p) {
     if (p > most_ranks) misuse(fmt::format("a graph of {} ranks is too large: at most {}", p, most_ranks));
   };
@@ -112,8 +129,7 @@ std::string traffic_in_words(const NeighborCall& call, const std::vector<Rank>& 
   const Rank nodes = *std::ranges::max_element(node_of) + 1;
   const auto line = [&](const char* what, const auto& all, const auto& between, const auto& joined) {
     text += fmt::format("{:<10} {}", what, all);
-    if (nodes > 1)
-      text += fmt::format(", of which {} between nodes (at least {} if nodes joined them)", between, joined);
+    if (nodes > 1) text += fmt::format(", of which {} between nodes ({} by node_aware)", between, joined);
     text += "\n";
   };
   line("messages", traffic.messages, traffic.messages_between, traffic.joined_messages);

@@ -30,15 +30,20 @@ void add_graph_options(CLI::App& command, GraphOptions& options);
 
 /// A call on a graph.
 struct NeighborCall {
-  std::string id{};     ///< "neighbor_alltoallv/direct"
-  std::string graph{};  ///< in words
+  std::string id{};                        ///< "neighbor_alltoallv/direct"
+  std::optional<graphs::HaloWay> named{};  ///< the algorithm, if the word names one
+  std::string graph{};                     ///< in words
   graphs::Halo halo{};
 
   [[nodiscard]] Rank ranks() const { return static_cast<Rank>(halo.ranks.size()); }
+  [[nodiscard]] graphs::HaloWay way() const { return named.value_or(graphs::HaloWay::direct); }
+  /// Names the algorithm.
+  void choose(graphs::HaloWay way);
 };
 
-/// Makes the call that "neighbor_alltoallv" or "neighbor_alltoallv/direct" names. Without `ranks`, each vertex is a
-/// rank. Throws Error(unknown_name), Error(invalid_argument), and as the readers of graphs do.
+/// Makes the call that "neighbor_alltoallv" or "neighbor_alltoallv/node_aware" names. The first word means `direct`
+/// until somebody chooses. Without `ranks`, each vertex is a rank. Throws Error(unknown_name), Error(invalid_argument),
+/// and as the readers of graphs do.
 [[nodiscard]] NeighborCall read_neighbor_call(const std::string& word, const GraphOptions& options,
                                               std::optional<Rank> ranks);
 

@@ -88,6 +88,7 @@ int neighbor_blocks(MPI_Comm comm, bool sent) {
 void NeighborSide::read(const NeighborArguments& arguments, std::span<const NeighborEdge> edges, bool irregular) {
   blocks_.clear();
   types_.clear();
+  staged_sizes_.clear();
   staged_ = false;
   erroneous_ = arguments.buffer == MPI_IN_PLACE || arguments.count < 0;
   if (edges.empty()) return;
@@ -123,8 +124,22 @@ void NeighborSide::read_type(MPI_Datatype type) {
 
 Count NeighborSide::total_bytes() const {
   Count bytes = 0;
-  for (std::size_t i = 0; i < size(); ++i) bytes += bytes_of(i);
+  for (std::size_t i = 0; i < size(); ++i) bytes += staged_bytes_of(i);
   return bytes;
+}
+
+std::vector<Count> NeighborSide::sizes() const {
+  std::vector<Count> sizes;
+  for (std::size_t i = 0; i < size(); ++i) sizes.push_back(bytes_of(i));
+  return sizes;
+}
+
+bool NeighborSide::have(const std::vector<Count>& sizes) const {
+  if (sizes.size() != size()) return false;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (bytes_of(i) != sizes[i]) return false;
+  }
+  return true;
 }
 
 std::vector<Count> NeighborSide::displacements() const {
@@ -155,21 +170,21 @@ void NeighborSide::release_types() noexcept {
 }
 
 int NeighborSide::pack_to(const void* buffer, std::byte* to) const {
-  for (std::size_t i = 0; i < size(); ++i) {
+  for (std::size_t i = 0; i < size(); to += staged_bytes_of(i), ++i) {
+    if (bytes_of(i) != staged_bytes_of(i)) continue;
     const Part& part = blocks_[i];
     const auto* const from = static_cast<const char*>(buffer) + part.displ_bytes;
     if (const int rc = pack(from, part.count, type_of(i).type, info_of(i), to); rc != MPI_SUCCESS) return rc;
-    to += bytes_of(i);
   }
   return MPI_SUCCESS;
 }
 
 int NeighborSide::unpack_from(const std::byte* from, void* buffer) const {
-  for (std::size_t i = 0; i < size(); ++i) {
+  for (std::size_t i = 0; i < size(); from += staged_bytes_of(i), ++i) {
+    if (bytes_of(i) != staged_bytes_of(i)) continue;
     const Part& part = blocks_[i];
     auto* const to = static_cast<char*>(buffer) + part.displ_bytes;
     if (const int rc = unpack(from, to, part.count, type_of(i).type, info_of(i)); rc != MPI_SUCCESS) return rc;
-    from += bytes_of(i);
   }
   return MPI_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "circoll/buffers.hpp"
@@ -78,7 +79,15 @@ class NeighborSide {
   [[nodiscard]] bool staged() const { return staged_; }
   [[nodiscard]] std::size_t size() const { return blocks_.size(); }
   [[nodiscard]] Count bytes_of(std::size_t block) const { return blocks_[block].count * info_of(block).size_bytes; }
+  /// Of all blocks in staging memory.
   [[nodiscard]] Count total_bytes() const;
+  [[nodiscard]] std::vector<Count> sizes() const;
+  [[nodiscard]] bool have(const std::vector<Count>& sizes) const;
+  /// Has the buffer staged by blocks of these sizes. A block of another size is neither packed nor unpacked.
+  void stage_by(std::vector<Count> sizes) {
+    staged_ = true;
+    staged_sizes_ = std::move(sizes);
+  }
   /// Displacements in bytes; none if the buffer is staged.
   [[nodiscard]] std::vector<Count> displacements() const;
 
@@ -105,8 +114,13 @@ class NeighborSide {
   [[nodiscard]] const TypeInfo& info_of(std::size_t block) const { return type_of(block).info; }
   void read_type(MPI_Datatype type);
 
+  [[nodiscard]] Count staged_bytes_of(std::size_t block) const {
+    return staged_sizes_.empty() ? bytes_of(block) : staged_sizes_[block];
+  }
+
   std::vector<Part> blocks_;
-  std::vector<Typed> types_;  ///< one for all blocks, or one for each
+  std::vector<Typed> types_;         ///< one for all blocks, or one for each
+  std::vector<Count> staged_sizes_;  ///< empty: those of the blocks
   bool erroneous_ = false;
   bool staged_ = false;
 };

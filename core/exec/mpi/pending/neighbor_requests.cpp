@@ -18,13 +18,13 @@ CallResult start_on(CommState& state, const NeighborCall& call, NeighborState& k
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL)
     throw Error(ErrorCode::transport, "MPI could not make a private communicator");
-  const Schedule& schedule = kept.schedule(contract_of(call.function));
-  auto pending = std::make_unique<NonblockingNeighbor>(call, state, schedule, kept.sides(), observer);
+  const NeighborWay way = kept.direct(contract_of(call.function));
+  auto pending = std::make_unique<NonblockingNeighbor>(call, state, way, kept.sides(), observer);
   NeighborOperation& operation = pending->operation();
   if (const int rc = prepare_to_start(state, operation); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return {.error = rc};
   operation.take_numbers();
-  CallResult result = served_directly(operation);
+  CallResult result = outcome_of(operation);
   NonblockingNeighbor::add(std::move(pending), request);
   return result;
 }

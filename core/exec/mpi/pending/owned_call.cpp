@@ -96,20 +96,21 @@ Service serve(const Call& call, const InternedChoice& choice, RequestKind kind) 
 
 // ---- among neighbours
 
-struct NeighborChoice {
+struct ChoiceForNeighbors {
   const InternedChoice& interned;
-  bool by_name;  ///< "direct": an error if it cannot serve the call
+  bool by_name;  ///< an error if it cannot serve the call
 };
 
-NeighborChoice choice_for(NeighborFunction function, const Choice& choice) {
+ChoiceForNeighbors choice_for(NeighborFunction function, const Choice& choice) {
   const std::string_view text = choice.text();
-  const bool native = text == "native", by_name = text == "direct";
-  if (choice.selection() != nullptr || (!text.empty() && text != "auto" && !native && !by_name)) {
+  const InternedChoice* const found =
+      choice.selection() != nullptr ? nullptr : neighbor_choice(text.empty() ? "auto" : text);
+  if (found == nullptr) {
     throw Error(ErrorCode::unknown_name, "'" + (text.empty() ? choice.selection()->text() : std::string(text)) +
                                              "' is no choice for " + std::string(to_string(function)) +
-                                             ", which has auto, direct and native");
+                                             ", which has auto, direct, node_aware and native");
   }
-  return {*intern(Collective::alltoall, native ? "native" : "auto"), by_name};
+  return {*found, found->kind == InternedChoice::Kind::algorithm};
 }
 
 /// Throws Error(invalid_argument) if the arguments are wrong.
@@ -147,7 +148,7 @@ std::string_view prepare_start(CommState& state, NeighborOperation& operation, R
 }
 
 Service serve(const NeighborCall& call, const Choice& choice, RequestKind kind) {
-  const NeighborChoice chosen = choice_for(call.function, choice);
+  const ChoiceForNeighbors chosen = choice_for(call.function, choice);
   const bool persistent = kind == RequestKind::persistent;
   Service service;
   const auto library = [&](std::string_view reason) {
@@ -164,8 +165,10 @@ Service serve(const NeighborCall& call, const Choice& choice, RequestKind kind) 
         std::string_view why = persistent ? why_not_ready(state) : why_not_started(state);
         if (!why.empty()) return native_outcome(native(why), why);
         CommState::bury_released();
-        const Schedule& schedule = kept.schedule(contract_of(call.function));
-        auto owned = std::make_unique<Owned<PendingNeighbor>>(call, state, schedule, kept.sides());
+        std::unique_ptr<const NodeAwareWay> joined;
+        if (persistent) throw_error(kept.find_joined(call, state, chosen.interned, &joined));
+        const NeighborWay way = joined != nullptr ? joined->way() : kept.direct(contract_of(call.function));
+        auto owned = std::make_unique<Owned<PendingNeighbor>>(call, state, way, kept.sides());
         why = prepare_start(state, owned->operation(), kind);
         if (!why.empty()) return native_outcome(native(why), why);
         if (!persistent) owned->start();
@@ -268,7 +271,7 @@ void execute_owned(const Call& call, const InternedChoice& choice) {
 
 void execute_owned(const NeighborCall& call, const Choice& choice) {
   finish_owned_calls(call.comm);
-  const NeighborChoice chosen = choice_for(call.function, choice);
+  const ChoiceForNeighbors chosen = choice_for(call.function, choice);
   NeighborArrays arrays;
   const auto library = [&](std::string_view reason) {
     return leave_to([&] { return call_native(call, arrays); }, call, chosen.by_name, reason);

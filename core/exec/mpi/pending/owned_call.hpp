@@ -15,7 +15,7 @@ namespace circoll::mpi {
 /// Executes a blocking call, after those that are under way on its communicator. Throws as perform() does with
 /// Unserved::refuse, and MpiError.
 void execute_owned(const Call& call, const InternedChoice& choice);
-/// The same among neighbours, by "auto", "direct" or "native".
+/// The same among neighbours, by "auto", "direct", "node_aware" or "native".
 void execute_owned(const NeighborCall& call, const Choice& choice);
 
 /// The kinds of calls that have a Request.

@@ -48,7 +48,7 @@ void PendingCall::describe(Ended& ended) noexcept {
 
 void PendingNeighbor::describe(Ended& ended) noexcept {
   ended.collective = operation_.function();
-  ended.outcome = served_directly(operation_);
+  ended.outcome = outcome_of(operation_);
 }
 
 CompletionMessage::CompletionMessage(MPI_Comm comm) : comm_(comm), tag_(next_tag()) {}

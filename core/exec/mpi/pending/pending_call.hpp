@@ -75,10 +75,9 @@ class PendingCall : public PendingWork {
 /// A collective among neighbours.
 class PendingNeighbor : public PendingWork {
  public:
-  /// `schedule` as for NeighborOperation.
-  PendingNeighbor(const NeighborCall& call, CommState& state, const Schedule& schedule, NeighborSides sides,
+  PendingNeighbor(const NeighborCall& call, CommState& state, const NeighborWay& way, NeighborSides sides,
                   const Observer& observer)
-      : PendingWork(state, observer), operation_(call, state, schedule, std::move(sides)) {}
+      : PendingWork(state, observer), operation_(call, state, way, std::move(sides)) {}
 
   [[nodiscard]] NeighborOperation& operation() override { return operation_; }
 

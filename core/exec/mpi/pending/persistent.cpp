@@ -185,13 +185,16 @@ CallResult init(const NeighborCall& call, const InternedChoice& choice, const Ne
       throw Error(ErrorCode::transport, "MPI could not make a private communicator");
     if (const int rc = make_ready(state); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
     if (const std::string_view why = why_not_ready(state); !why.empty()) return native_outcome(native(why), why);
-    const Schedule& schedule = kept.schedule(contract_of(call.function));
-    auto made = std::make_unique<Persistent<PendingNeighbor>>(call, state, schedule, kept.sides(), observer);
+    std::unique_ptr<const NodeAwareWay> joined;
+    if (const int rc = kept.find_joined(call, state, choice, &joined); rc != MPI_SUCCESS)
+      return {.error = rc, .handled = true};
+    const NeighborWay way = joined != nullptr ? joined->way() : kept.direct(contract_of(call.function));
+    auto made = std::make_unique<Persistent<PendingNeighbor>>(call, state, way, kept.sides(), observer);
     NeighborOperation& operation = made->operation();
     if (const int rc = operation.reserve_tags(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
     if (!operation.has_tags()) return native_outcome(native(too_many_requests), too_many_requests);
     if (const int rc = operation.hold_types(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-    CallResult result = served_directly(operation);
+    CallResult result = outcome_of(operation);
     if (const int rc = enter(std::move(made), request); rc != MPI_SUCCESS) return {.error = rc};
     return result;
   });

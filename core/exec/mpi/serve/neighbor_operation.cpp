@@ -15,14 +15,10 @@
 namespace circoll::mpi {
 namespace {
 
-Plan plan_of(const Schedule& schedule, const NeighborSides& sides) {
-  std::vector<Count> counts;
-  for (const NeighborSide* const side : {&sides.send, &sides.recv}) {
-    for (std::size_t i = 0; i < side->size(); ++i) counts.push_back(side->bytes_of(i));
-  }
-  counts.resize(static_cast<std::size_t>(schedule.user_blocks));
+Plan plan_of(const NeighborWay& way, const NeighborSides& sides) {
   const std::vector<Count> send = sides.send.displacements(), recv = sides.recv.displacements();
-  return bind(schedule, Layout::irregular(std::move(counts), schedule.segments), 1, {.send = send, .recv = recv});
+  const Layout layout = Layout::irregular(way.bytes, way.schedule.segments);
+  return bind(way.schedule, layout, 1, {.send = send, .recv = recv});
 }
 
 }  // namespace
@@ -50,14 +46,33 @@ bool NeighborSides::erroneous(const Neighborhood& neighborhood, NeighborContract
   return false;
 }
 
-NeighborOperation::NeighborOperation(const NeighborCall& call, CommState& state, const Schedule& schedule,
+std::vector<Count> bytes_of(const NeighborSizes& sizes, Block blocks) {
+  std::vector<Count> bytes = sizes.sent;
+  bytes.insert(bytes.end(), sizes.received.begin(), sizes.received.end());
+  bytes.resize(static_cast<std::size_t>(blocks));
+  return bytes;
+}
+
+NeighborWay direct_way(const Schedule& schedule, const NeighborSides& sides) {
+  // It is in no registry: its schedules depend on a graph.
+  static const Algorithm algorithm{.name = "direct", .summary = "each rank sends straight to its neighbours"};
+  static const Selection selection{.algorithm = &algorithm, .collective = Collective::alltoall};
+  return {.schedule = schedule,
+          .bytes = bytes_of(sides.sizes(), schedule.user_blocks),
+          .by = selection,
+          .why = algorithm.summary};
+}
+
+NeighborOperation::NeighborOperation(const NeighborCall& call, CommState& state, const NeighborWay& way,
                                      NeighborSides sides)
     : function_(call.function),
       state_(state),
+      by_(&way.by),
+      why_(way.why),
       sides_(std::move(sides)),
       sendbuf_(call.send.buffer),
       recvbuf_(const_cast<void*>(call.recv.buffer)),
-      plan_(plan_of(schedule, sides_)),
+      plan_(plan_of(way, sides_)),
       messages_(plan_, MPI_BYTE, {}),
       execution_(plan_, messages_),
       tags_(state),
@@ -95,14 +110,17 @@ void NeighborOperation::start() {
   if (!state_.usable()) throw Error(ErrorCode::transport, std::string(state_.unusable_reason()));
   const Count sent = sides_.send.staged() ? MemoryDivision::aligned(sides_.send.total_bytes()) : 0;
   const Count received = sides_.recv.staged() ? MemoryDivision::aligned(sides_.recv.total_bytes()) : 0;
-  std::byte* const base = memory_.acquire(static_cast<std::size_t>(messages_.staging_bytes() + sent + received));
+  const Count scratch = MemoryDivision::aligned(plan_.scratch_bytes);
+  std::byte* const base =
+      memory_.acquire(static_cast<std::size_t>(sent + received + scratch + messages_.staging_bytes()));
   received_ = base + sent;
   if (sides_.send.staged()) {
     if (const int rc = sides_.send.pack_to(sendbuf_, base); rc != MPI_SUCCESS) return end(rc, false);
   }
   binding_.base = {sides_.send.staged() ? reinterpret_cast<char*>(base) : as_base(sendbuf_),
-                   sides_.recv.staged() ? reinterpret_cast<char*>(received_) : as_base(recvbuf_), nullptr};
-  binding_.staging = base + sent + received;
+                   sides_.recv.staged() ? reinterpret_cast<char*>(received_) : as_base(recvbuf_),
+                   reinterpret_cast<char*>(received_ + received)};
+  binding_.staging = received_ + received + scratch;
   binding_.route = route();
   execution_.start(binding_);
 }
@@ -125,6 +143,19 @@ int NeighborOperation::wait() {
     collect();
   }
   return error_;
+}
+
+int NeighborOperation::run(double* waited_s) {
+  try {
+    start();
+    const double begin_s = waited_s == nullptr ? 0 : PMPI_Wtime();
+    const int error = wait();
+    if (waited_s != nullptr) *waited_s = PMPI_Wtime() - begin_s;
+    return error;
+  } catch (...) {
+    fail(MPI_ERR_INTERN);  // messages may be under way
+    throw;
+  }
 }
 
 void NeighborOperation::fail(int error) noexcept {

@@ -3,29 +3,20 @@
 namespace circoll::mpi {
 namespace {
 
-CallResult execute(NeighborOperation& operation, bool timed) {
+CallResult run(NeighborOperation& operation, bool timed) {
   double waited_s = 0;
-  int error = MPI_SUCCESS;
-  try {
-    operation.start();
-    const double begin_s = timed ? PMPI_Wtime() : 0;
-    error = operation.wait();
-    waited_s = timed ? PMPI_Wtime() - begin_s : 0;
-  } catch (...) {
-    operation.fail(MPI_ERR_INTERN);  // messages may be under way
-    throw;
-  }
-  CallResult result = served_directly(operation, error);
+  const int error = operation.run(timed ? &waited_s : nullptr);
+  CallResult result = outcome_of(operation, error);
   result.waited_s = waited_s;
   return result;
 }
 
 }  // namespace
 
-const Selection& neighbor_direct() {
-  static const Algorithm algorithm{.name = "direct", .summary = "each rank sends straight to its neighbours"};
-  static const Selection selection{.algorithm = &algorithm, .collective = Collective::alltoall};
-  return selection;
+const InternedChoice* neighbor_choice(std::string_view word) {
+  if (word == "direct") return intern(Collective::alltoall, "linear");
+  if (word == "auto" || word == "node_aware" || word == "native") return intern(Collective::alltoall, word);
+  return nullptr;
 }
 
 int make_ready(CommState& state) {
@@ -40,31 +31,51 @@ std::string_view why_not_ready(const CommState& state) {
   return state.expects_devices() ? "buffers may be in device memory, of which neighbours do not tell one another" : "";
 }
 
-std::string_view NeighborState::read(const NeighborCall& call, CommState& state) {
+std::string_view NeighborState::read(const NeighborCall& call, CommState& state, const InternedChoice& choice,
+                                     bool blocking) {
   if (!asked_) neighborhood_ = find_neighborhood(state.user_comm(), state.rank(), state.size());
   asked_ = true;
   if (!neighborhood_) return "its communicator has no topology";
   sides_.read(call, *neighborhood_);
   if (!sides_.erroneous(*neighborhood_, contract_of(call.function))) return {};
   state.missed_call();  // the others may have made the call, and sent
+  if (blocking && state.has_carrier() && admits_node_aware(choice, state)) calls_of(call, choice).miss(state);
   return "erroneous arguments";
 }
 
-const Schedule& NeighborState::schedule(NeighborContract contract) {
+NeighborWay NeighborState::direct(NeighborContract contract) {
   std::optional<Schedule>& kept = schedules_.at(static_cast<std::size_t>(contract));
   if (!kept) kept = build_neighbor_direct(*neighborhood_, contract, own_blocks(*neighborhood_, contract));
-  return *kept;
+  return direct_way(*kept, sides_);
 }
 
-NeighborOperation& NeighborState::operation(const NeighborCall& call, CommState& state) {
-  for (const auto& kept : kept_) {
-    if (kept == nullptr || !kept->serves(call.function, sides_)) continue;
-    kept->set_buffers(call.send.buffer, const_cast<void*>(call.recv.buffer));
-    return *kept;
-  }
-  auto& place = kept_[next_++ % kept_.size()];
-  place = std::make_unique<NeighborOperation>(call, state, schedule(contract_of(call.function)), sides_);
-  return *place;
+int NeighborState::find_joined(const NeighborCall& call, const CommState& state, const InternedChoice& choice,
+                               std::unique_ptr<const NodeAwareWay>* found) {
+  if (!admits_node_aware(choice, state)) return MPI_SUCCESS;
+  return find_node_aware(*neighborhood_, contract_of(call.function), sides_, state, choice, found);
+}
+
+CallResult NeighborState::execute(const NeighborCall& call, CommState& state, const InternedChoice& choice,
+                                  bool timed) {
+  const NeighborContract contract = contract_of(call.function);
+  const auto make = [&](const NeighborWay& way) {
+    return std::make_unique<NeighborOperation>(call, state, way, sides_);
+  };
+  const auto straight = [&] {
+    return run(operations_.find(call, sides_, [&] { return make(direct(contract)); }), timed);
+  };
+  if (!admits_node_aware(choice, state)) return straight();
+  NodeAwareCalls& calls = calls_of(call, choice);
+  if (const int rc = calls.begin(*neighborhood_, contract, sides_, state, choice); rc != MPI_SUCCESS)
+    return {.error = rc, .handled = true};
+  const double begin_s = PMPI_Wtime();
+  const NodeAwareWay* const way = calls.way();
+  CallResult result = way == nullptr ? straight()
+                      : calls.known()
+                          ? run(calls.operations().find(call, sides_, [&] { return make(way->way()); }), timed)
+                          : execute_changed(call, *neighborhood_, sides_, state, *way);
+  calls.end(PMPI_Wtime() - begin_s);
+  return result;
 }
 
 FoundCommunicator find_communicator(const NeighborCall& call, const InternedChoice& choice) {
@@ -75,11 +86,15 @@ FoundCommunicator find_communicator(const NeighborCall& call, const InternedChoi
 }
 
 CallResult perform(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native, bool timed) {
-  return serve_among_neighbors(call, choice, native, [&](CommState& state, NeighborState& kept) -> CallResult {
-    if (const int rc = make_ready(state); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
-    if (const std::string_view why = why_not_ready(state); !why.empty()) return native_outcome(native(why), why);
-    return execute(kept.operation(call, state), timed);
-  });
+  constexpr bool blocking = true;
+  return serve_among_neighbors<blocking>(call, choice, native,
+                                         [&](CommState& state, NeighborState& kept) -> CallResult {
+                                           if (const int rc = make_ready(state); rc != MPI_SUCCESS)
+                                             return {.error = rc, .handled = true};
+                                           if (const std::string_view why = why_not_ready(state); !why.empty())
+                                             return native_outcome(native(why), why);
+                                           return kept.execute(call, state, choice, timed);
+                                         });
 }
 
 }  // namespace circoll::mpi

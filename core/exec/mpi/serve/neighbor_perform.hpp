@@ -12,14 +12,14 @@
 #include "exec/mpi/call/neighbor_call.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/serve/neighbor_operation.hpp"
+#include "exec/mpi/serve/node_aware_neighbors.hpp"
 #include "exec/mpi/serve/perform.hpp"
 
 namespace circoll::mpi {
 
-/// The one algorithm, for reports. It is in no registry: its schedules depend on a graph.
-[[nodiscard]] const Selection& neighbor_direct();
-/// Why it serves a call.
-inline constexpr std::string_view why_neighbor_direct = "each rank sends straight to its neighbours";
+/// The meaning of "auto", "direct", "node_aware" and "native"; nullptr for another word. A choice by name is that of
+/// the alltoall whose messages go so.
+[[nodiscard]] const InternedChoice* neighbor_choice(std::string_view word);
 
 /// The memory of a communicator with a topology: its graph, the schedules of it, and operations of blocking calls.
 class NeighborState final : public Attachment {
@@ -28,24 +28,33 @@ class NeighborState final : public Attachment {
 
   /// Reads a call. Returns why it is native; empty: sides() has its blocks. Only values that are equal on all ranks
   /// decide that, and erroneous arguments. Asks MPI for the graph once, and does not wait for other ranks.
-  [[nodiscard]] std::string_view read(const NeighborCall& call, CommState& state);
+  [[nodiscard]] std::string_view read(const NeighborCall& call, CommState& state, const InternedChoice& choice,
+                                      bool blocking);
   [[nodiscard]] const NeighborSides& sides() const { return sides_; }
-  /// After read(). Built once for each contract.
-  [[nodiscard]] const Schedule& schedule(NeighborContract contract);
-  /// An operation for the blocking call that read() has read. One that has served a call of the same blocks is used
-  /// again.
-  [[nodiscard]] NeighborOperation& operation(const NeighborCall& call, CommState& state);
+  /// After read(): each rank sends straight to its neighbours.
+  [[nodiscard]] NeighborWay direct(NeighborContract contract);
+  /// After read(): joined messages for a persistent request, if they are predicted to pay (find_node_aware).
+  [[nodiscard]] int find_joined(const NeighborCall& call, const CommState& state, const InternedChoice& choice,
+                                std::unique_ptr<const NodeAwareWay>* found);
+  /// Executes the blocking call that read() has read. Throws Error and std::bad_alloc.
+  [[nodiscard]] CallResult execute(const NeighborCall& call, CommState& state, const InternedChoice& choice,
+                                   bool timed);
   void clear() noexcept override {
-    for (auto& kept : kept_) kept.reset();
+    operations_.clear();
+    for (NodeAwareCalls& calls : node_aware_) calls.operations().clear();
   }
 
  private:
+  [[nodiscard]] NodeAwareCalls& calls_of(const NeighborCall& call, const InternedChoice& choice) {
+    return node_aware_.at(2 * static_cast<std::size_t>(call.function) + (is_named(choice) ? 1 : 0));
+  }
+
   bool asked_ = false;
   std::optional<Neighborhood> neighborhood_;
   NeighborSides sides_;  ///< of the last call; its memory serves the next one
   std::array<std::optional<Schedule>, 2> schedules_;
-  std::array<std::unique_ptr<NeighborOperation>, 8> kept_;
-  std::size_t next_ = 0;
+  NeighborOperations operations_;                                             ///< of direct()
+  std::array<NodeAwareCalls, 2 * all_neighbor_functions.size()> node_aware_;  ///< by function, and by name or not
 };
 
 /// The communicator of a call, as find_communicator() has it.
@@ -53,7 +62,7 @@ class NeighborState final : public Attachment {
 
 /// Serves a call by `serve(state, kept)`, which returns a CallResult, unless the call is native. A native choice leaves
 /// it to the library, and every other one serves it. Passes on Error and std::bad_alloc.
-template <typename Serve>
+template <bool blocking = false, typename Serve>
 [[nodiscard]] CallResult serve_among_neighbors(const NeighborCall& call, const InternedChoice& choice,
                                                const NeighborNative& native, const Serve& serve) {
   const FoundCommunicator found = find_communicator(call, choice);
@@ -62,7 +71,7 @@ template <typename Serve>
   CommState& state = *found.state;
   return with_memory(state, [&] {
     NeighborState& kept = state.attached<NeighborState>();
-    const std::string_view why = kept.read(call, state);
+    const std::string_view why = kept.read(call, state, choice, blocking);
     return why.empty() ? serve(state, kept) : native_outcome(native(why), why);
   });
 }
@@ -74,8 +83,8 @@ template <typename Serve>
 [[nodiscard]] std::string_view why_not_ready(const CommState& state);
 
 /// The outcome of a call that was served.
-[[nodiscard]] inline CallResult served_directly(const NeighborOperation& operation, int error = MPI_SUCCESS) {
-  return {.error = error, .by = refer_to(neighbor_direct()), .reason = why_neighbor_direct, .bytes = operation.bytes()};
+[[nodiscard]] inline CallResult outcome_of(const NeighborOperation& operation, int error = MPI_SUCCESS) {
+  return {.error = error, .by = refer_to(operation.by()), .reason = operation.why(), .bytes = operation.bytes()};
 }
 
 /// Executes a blocking call. Throws Error and std::bad_alloc.
