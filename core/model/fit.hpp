@@ -50,10 +50,11 @@ struct TimedBurst {
 [[nodiscard]] NetworkNumbers numbers_of(const Line& exchange, const Line& one_way);
 
 /// The same of few and short samples. Where noise leaves no latency, the shortest messages give one. Where noise leaves
-/// no time per byte, the longest messages do. The ratios stay between 1/2 and 1. In a `burst` from one rank to another
+/// no time per byte, the longest messages do. Of the ratios f_alpha stays between 1/2 and 1, and f_beta between 3/4 and
+/// 1: buffers on the way take short messages faster than a link passes them on. In a `burst` from one rank to another
 /// one the first message takes a latency one way, and the others an overhead. In a `round` each rank exchanges messages
-/// with several others, and the first exchange takes alpha. An overhead is no longer than alpha. Nothing if there are
-/// no two sizes.
+/// with several others. The first exchange takes alpha, and the others half of the overhead there. No overhead is
+/// longer than alpha. Nothing if there are no two sizes.
 [[nodiscard]] std::optional<NetworkNumbers> rough_numbers(const std::vector<TimedBytes>& exchanges,
                                                           const std::vector<TimedBytes>& one_way,
                                                           const TimedBurst& burst = {}, const TimedBurst& round = {});

@@ -5,7 +5,9 @@ namespace circoll {
 NeighborWork work_of(const Schedule& schedule, std::span<const Count> bytes, std::span<const Rank> node_of,
                      const Machine& machine) {
   const Rank own = node_of[static_cast<std::size_t>(schedule.shape.rank)];
-  const double between_s = machine.overhead_s > 0 ? machine.overhead_s : machine.alpha_s / 2;
+  // Ranks send and receive.
+  const double exchange_s = machine.overhead_both_s > 0 ? machine.overhead_both_s : 2 * machine.overhead_s;
+  const double between_s = (exchange_s > 0 ? exchange_s : machine.alpha_s) / 2;
   NeighborWork work;
   for (const Step& step : schedule.steps) {
     if (!is_message(step)) continue;

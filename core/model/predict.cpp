@@ -60,7 +60,8 @@ std::vector<MachineForLength> machines_inside(const Machine& machine, bool crowd
   inside.overhead_both_s = 0;
   const double waiting_s = crowded ? machine.crowded_s : 0;
   if (machine.node_ways.empty()) {
-    if (inside.overhead_s == 0) inside.overhead_s = inside.alpha_s;
+    // That of the machine may be a network's.
+    if (inside.overhead_s == 0 || machine.node_alpha_s > 0) inside.overhead_s = inside.alpha_s;
     inside.alpha_s += waiting_s;
     return {{.machine = inside}};
   }

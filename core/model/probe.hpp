@@ -25,7 +25,7 @@ inline constexpr std::array<Count, 8> probe_bytes{8, 4096, 8192, 16384, 32768, 6
 /// Messages that are sent at once for the overhead of a message.
 inline constexpr int probe_burst = 6;
 /// At the end hosts exchange messages with all of their partners at once, so many times. The first is not timed.
-inline constexpr int probe_rounds = 3;
+inline constexpr int probe_rounds = 6;
 
 /// The next messages of a pair. They are one there, one back, and exchanges.
 struct Trial {

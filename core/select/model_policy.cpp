@@ -40,6 +40,7 @@ double least_seconds(const Selection& selection, const CallFacts& facts, Machine
   machine.beta_s_per_byte = std::min(machine.beta_s_per_byte, machine.within_beta_s_per_byte());
   machine.f_alpha = 1;
   machine.f_beta = 1;
+  machine.overhead_s = 0;
   return executions(selection) * seconds(terms_of(selection, facts.p, facts.bytes), machine);
 }
 
@@ -110,10 +111,12 @@ class Model final : public PolicyBase {
 Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options,
                          TrafficCache& traffic) {
   Decision decision{.selection = std::nullopt, .policy = policy, .reason = {}};
-  const std::vector<MachineForLength> machines = on_one_node(facts)
-                                                     ? machines_inside(options.machine, facts.crowded)
-                                                     : std::vector{MachineForLength{.machine = options.machine}};
+  std::vector<MachineForLength> machines = on_one_node(facts)
+                                               ? machines_inside(options.machine, facts.crowded)
+                                               : std::vector{MachineForLength{.machine = options.machine}};
   std::vector<Ranked> ranked;
+  // Traffic decides on nodes of several ranks. It knows no overhead.
+  if (has_levels(facts)) machines.front().machine.overhead_s = 0;
   for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
     Selection open{algorithm, facts.collective, {}};
     std::string why = why_not(open, facts, options.allow_rank_divergence);

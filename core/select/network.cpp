@@ -70,7 +70,8 @@ std::string readable(const NetworkNumbers& numbers) {
   const auto ratio = [](double value) { return std::to_string(value).substr(0, 4); };
   return "alpha " + readable_time(numbers.alpha_s) + ", beta " + readable_time(numbers.beta_s_per_byte) +
          " a byte, f_alpha " + ratio(numbers.f_alpha) + ", f_beta " + ratio(numbers.f_beta) + ", overhead " +
-         readable_time(numbers.overhead_s) + " one way and " + readable_time(numbers.overhead_both_s) + " both";
+         readable_time(numbers.overhead_s) + " one way" +
+         (numbers.overhead_both_s > 0 ? " and " + readable_time(numbers.overhead_both_s) + " both" : std::string());
 }
 
 }  // namespace circoll::select

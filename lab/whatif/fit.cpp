@@ -55,7 +55,8 @@ double least_squares(const std::vector<Observed>& kinds, B b, C c) {
 }  // namespace
 
 Machine scaled(Machine machine, double latency, double bytes) {
-  for (double* price : {&machine.alpha_s, &machine.overhead_s, &machine.node_alpha_s, &machine.crowded_s})
+  for (double* price :
+       {&machine.alpha_s, &machine.overhead_s, &machine.overhead_both_s, &machine.node_alpha_s, &machine.crowded_s})
     *price *= latency;
   for (double* price : {&machine.beta_s_per_byte, &machine.gamma_s_per_byte, &machine.node_beta_s_per_byte})
     *price *= bytes;

@@ -117,7 +117,7 @@ TEST(RoughNumbers, OverheadsAreThoseOfMessagesBehindTheFirst) {
   const auto numbers = rough_numbers(line_of(50e-6, 8e-9), line_of(40e-6, 8e-9), burst, round);
   ASSERT_TRUE(numbers);
   EXPECT_NEAR(numbers->overhead_s, 5e-6, 1e-9);
-  EXPECT_NEAR(numbers->overhead_both_s, 20e-6, 1e-9);
+  EXPECT_NEAR(numbers->overhead_both_s, 40e-6, 1e-9);
   // Noise makes it neither more than alpha nor nothing, and exchanges no cheaper than messages one way.
   const TimedBurst long_burst{.messages = 8, .seconds = 1}, short_one{.messages = 8, .seconds = 1e-6};
   const auto most = rough_numbers(line_of(50e-6, 8e-9), line_of(40e-6, 8e-9), long_burst, short_one);

@@ -33,7 +33,7 @@ struct Machine {
   double f_beta = 0.8;                 ///< beta_uni / beta, usually between 0.5 and 1
   /// Seconds per round that waits for no other one (Terms::levels), the o of LogP. 0: alpha_s, as if all waited.
   double overhead_s = 0;
-  /// The same of rounds in which ranks send and receive. 0: overhead_s.
+  /// The same of rounds in which ranks send and receive, on a machine with an overhead_s. 0: overhead_s.
   double overhead_both_s = 0;
   /// True if only the receiver works on a message's bytes. So one rank may send to many at the same time.
   bool read = false;
@@ -54,7 +54,7 @@ struct Machine {
 /// Coefficients of the predicted time
 /// T = alpha * alpha_s + alpha_uni * f_alpha * alpha_s + bytes * beta_s_per_byte + bytes_uni * f_beta * beta_s_per_byte
 ///   + combined * gamma_s_per_byte.
-/// Where a machine has an overhead_s, it takes the place of alpha_s in the share of rounds that are not levels. Where
+/// Where a machine has overheads, these take the place of alpha_s in the share of rounds that are not levels. Where
 /// messages are `read`, no more bytes count than one rank receives, times the levels.
 struct Terms {
   double alpha = 0;      ///< rounds in which some rank sends and receives

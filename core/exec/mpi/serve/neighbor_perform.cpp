@@ -31,15 +31,13 @@ std::string_view why_not_ready(const CommState& state) {
   return state.expects_devices() ? "buffers may be in device memory, of which neighbours do not tell one another" : "";
 }
 
-std::string_view NeighborState::read(const NeighborCall& call, CommState& state, const InternedChoice& choice,
-                                     bool blocking) {
+std::string_view NeighborState::read(const NeighborCall& call, CommState& state) {
   if (!asked_) neighborhood_ = find_neighborhood(state.user_comm(), state.rank(), state.size());
   asked_ = true;
   if (!neighborhood_) return "its communicator has no topology";
   sides_.read(call, *neighborhood_);
   if (!sides_.erroneous(*neighborhood_, contract_of(call.function))) return {};
   state.missed_call();  // the others may have made the call, and sent
-  if (blocking && state.has_carrier() && admits_node_aware(choice, state)) calls_of(call, choice).miss(state);
   return "erroneous arguments";
 }
 
@@ -86,15 +84,11 @@ FoundCommunicator find_communicator(const NeighborCall& call, const InternedChoi
 }
 
 CallResult perform(const NeighborCall& call, const InternedChoice& choice, const NeighborNative& native, bool timed) {
-  constexpr bool blocking = true;
-  return serve_among_neighbors<blocking>(call, choice, native,
-                                         [&](CommState& state, NeighborState& kept) -> CallResult {
-                                           if (const int rc = make_ready(state); rc != MPI_SUCCESS)
-                                             return {.error = rc, .handled = true};
-                                           if (const std::string_view why = why_not_ready(state); !why.empty())
-                                             return native_outcome(native(why), why);
-                                           return kept.execute(call, state, choice, timed);
-                                         });
+  return serve_among_neighbors(call, choice, native, [&](CommState& state, NeighborState& kept) -> CallResult {
+    if (const int rc = make_ready(state); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
+    if (const std::string_view why = why_not_ready(state); !why.empty()) return native_outcome(native(why), why);
+    return kept.execute(call, state, choice, timed);
+  });
 }
 
 }  // namespace circoll::mpi

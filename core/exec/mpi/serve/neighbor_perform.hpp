@@ -28,8 +28,7 @@ class NeighborState final : public Attachment {
 
   /// Reads a call. Returns why it is native; empty: sides() has its blocks. Only values that are equal on all ranks
   /// decide that, and erroneous arguments. Asks MPI for the graph once, and does not wait for other ranks.
-  [[nodiscard]] std::string_view read(const NeighborCall& call, CommState& state, const InternedChoice& choice,
-                                      bool blocking);
+  [[nodiscard]] std::string_view read(const NeighborCall& call, CommState& state);
   [[nodiscard]] const NeighborSides& sides() const { return sides_; }
   /// After read(): each rank sends straight to its neighbours.
   [[nodiscard]] NeighborWay direct(NeighborContract contract);
@@ -62,7 +61,7 @@ class NeighborState final : public Attachment {
 
 /// Serves a call by `serve(state, kept)`, which returns a CallResult, unless the call is native. A native choice leaves
 /// it to the library, and every other one serves it. Passes on Error and std::bad_alloc.
-template <bool blocking = false, typename Serve>
+template <typename Serve>
 [[nodiscard]] CallResult serve_among_neighbors(const NeighborCall& call, const InternedChoice& choice,
                                                const NeighborNative& native, const Serve& serve) {
   const FoundCommunicator found = find_communicator(call, choice);
@@ -71,7 +70,7 @@ template <bool blocking = false, typename Serve>
   CommState& state = *found.state;
   return with_memory(state, [&] {
     NeighborState& kept = state.attached<NeighborState>();
-    const std::string_view why = kept.read(call, state, choice, blocking);
+    const std::string_view why = kept.read(call, state);
     return why.empty() ? serve(state, kept) : native_outcome(native(why), why);
   });
 }

@@ -203,7 +203,11 @@ int find_node_aware(const Neighborhood& neighborhood, NeighborContract contract,
   found->reset();
   Members members;
   const NeighborSizes mine = sides.sizes();
-  if (const int rc = members.gather(state, neighborhood, mine); rc != MPI_SUCCESS) return rc;
+  const auto refuse = [&](int error) {
+    state.call_errhandler(error);  // messages on the carrier call none
+    return error;
+  };
+  if (const int rc = members.gather(state, neighborhood, mine); rc != MPI_SUCCESS) return refuse(rc);
   std::unique_ptr<const NodeAwareWay> way;
   try {
     way = std::make_unique<NodeAwareWay>(build(members, contract, *state.placement().node_of));
@@ -212,7 +216,8 @@ int find_node_aware(const Neighborhood& neighborhood, NeighborContract contract,
   }
   const Machine& machine = (choice.policy != nullptr ? *choice.policy : default_policy()).machine();
   Times times;
-  if (const int rc = predict(state, members, contract, way.get(), machine, &times); rc != MPI_SUCCESS) return rc;
+  if (const int rc = predict(state, members, contract, way.get(), machine, &times); rc != MPI_SUCCESS)
+    return refuse(rc);
   const std::array<double, 2> own{times.straight_s, times.joined_s};
   std::array<double, 2> longest{};
   const std::uint64_t difference = balance(neighborhood, mine, contract);
@@ -221,7 +226,8 @@ int find_node_aware(const Neighborhood& neighborhood, NeighborContract contract,
   if (rc == MPI_SUCCESS) rc = PMPI_Allreduce(&difference, &sum, 1, MPI_UINT64_T, MPI_SUM, state.user_comm());
   if (rc != MPI_SUCCESS) return rc;
   constexpr double doubt = 1.25;  // of the prediction
-  if (sum == 0 && (is_named(choice) || longest[1] < doubt * longest[0])) *found = std::move(way);
+  const bool pays = is_named(choice) || longest[1] < doubt * longest[0];
+  if (sum == 0 && longest[1] < unknown_s && pays) *found = std::move(way);
   return MPI_SUCCESS;
 }
 
@@ -236,15 +242,6 @@ int NodeAwareCalls::begin(const Neighborhood& neighborhood, NeighborContract con
     last_ = sides.sizes();
   }
   return left_ > 0 ? MPI_SUCCESS : agree(neighborhood, contract, sides, state, choice);
-}
-
-void NodeAwareCalls::miss(const CommState& state) {
-  if (failed_ || --left_ > 0) return;
-  Answer answer{.minus_ns = minus_ns()};
-  failed_ = true;
-  if (ask(answer, state) != MPI_SUCCESS) return;
-  failed_ = false;
-  conclude(answer, false);
 }
 
 int NodeAwareCalls::ask(Answer& answer, const CommState& state) {

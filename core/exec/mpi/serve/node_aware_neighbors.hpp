@@ -51,15 +51,14 @@ struct NodeAwareWay {
 /// all ranks have.
 class NodeAwareCalls {
  public:
-  /// A call comes. In some calls the ranks ask one another. Returns an MPI error code.
+  /// A call comes that is not erroneous: a rank may make one again in the right way. In some calls the ranks ask one
+  /// another. Returns an MPI error code.
   [[nodiscard]] int begin(const Neighborhood& neighborhood, NeighborContract contract, const NeighborSides& sides,
                           const CommState& state, const InternedChoice& choice);
   /// The way of this call; nullptr: it goes straight.
   [[nodiscard]] const NodeAwareWay* way() const { return joined_ && !failed_ ? way_.get() : nullptr; }
   /// True if the call's blocks have the sizes of the way.
   [[nodiscard]] bool known() const { return known_; }
-  /// A call comes that this rank refuses. The others make it.
-  void miss(const CommState& state);
   /// The operations of this way.
   [[nodiscard]] NeighborOperations& operations() { return operations_; }
   /// The call took so long.

@@ -122,13 +122,12 @@ class Prober {
       const Rank partner = probe_partner(host_, step, hosts_);
       if (partner >= 0) partners.push_back(leaders_[static_cast<std::size_t>(partner)]);
     }
-    double begin = 0;
-    for (int round = 0; round < probe_rounds; ++round) {
-      if (round == 1) begin = PMPI_Wtime();
-      if (!good(exchange_with_all(partners))) return;
-    }
     const bool has_all = static_cast<int>(partners.size()) == probe_steps(hosts_);
-    if (has_all) seconds_[round_place].push_back((PMPI_Wtime() - begin) / (probe_rounds - 1));
+    for (int round = 0; round < probe_rounds; ++round) {
+      const double begin = PMPI_Wtime();
+      if (!good(exchange_with_all(partners))) return;
+      if (round > 0 && has_all) seconds_[round_place].push_back(PMPI_Wtime() - begin);
+    }
   }
 
   int exchange_with_all(const std::vector<int>& partners) {
@@ -262,9 +261,12 @@ SharedNetwork share_network(MPI_Comm comm, const Placement& placement) {
     const std::string how = measure(comm, rank, leaders, network);
     if (rank == 0) network.origin = how;
     if (rank == 0 && network.numbers) {
-      if (!placement.crowded && file) network.unkept = {.file = *file, .key = key, .how = how};
-      if (!network.unkept) network.origin += "; not kept, since ";
-      if (!network.unkept) network.origin += file ? "ranks outnumber the processors" : "there is no home";
+      const std::string_view why_not = placement.crowded    ? "ranks outnumber the processors"
+                                       : !file              ? "there is no home"
+                                       : leaders.size() < 3 ? "two hosts do not tell the overhead of several"
+                                                            : "";
+      if (why_not.empty()) network.unkept = {.file = *file, .key = key, .how = how};
+      if (!network.unkept) network.origin += "; not kept, since " + std::string(why_not);
     }
   }
   if (rank == 0 && network.numbers) network.origin = select::readable(*network.numbers) + "; " + network.origin;
