@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/command.hpp"
@@ -48,6 +49,24 @@ TEST(CliTraffic, ATableWithTheVerdictLast) {
   // ranks need no more than the vector in each direction, twice.
   EXPECT_EQ(lines.back(),
             "64 MiB of 112 MiB (57.1 %) pass between level 1 switches; relabelled (sorted) 16 MiB, 75.0 % less.");
+}
+
+/// A slow host is a switch of its own. It becomes a leaf of trees, which passes nothing on.
+TEST(CliTraffic, ASlowHostGetsLessToPassOn) {
+  const std::string slow = file("slow.conf",
+                                "SwitchName=slow Nodes=h4\nSwitchName=others Nodes=h[0-3,5-7]\n"
+                                "SwitchName=top Switches=slow,others\n");
+  const std::string machine = " --allocation " + file("all", "h[0-7]\n") + " --topology " + slow + " -b 1Mi --relabel";
+  for (const auto& [id, end] :
+       {std::pair("bcast/binomial", "relabelled (sorted) 1 MiB, 66.7 % less."),
+        std::pair("reduce/binomial", "relabelled (sorted) 1 MiB, 66.7 % less."),
+        std::pair("gather/binomial", "relabelled (sorted) 128 KiB, 85.7 % less."),
+        std::pair("allreduce/knomial", "relabelled (sorted) 2 MiB, 75.0 % less."),
+        // Here all ranks do the same, so that no place is better.
+        std::pair("allreduce/recursive_doubling", "relabelled (as they are) 6 MiB, 0.0 % less.")}) {
+    const CommandResult result = run("traffic " + std::string(id) + machine);
+    EXPECT_TRUE(lines_of(result.out).back().ends_with(end)) << result.out;
+  }
 }
 
 TEST(CliTraffic, WhatGrowsALotIsAFactor) {

@@ -42,20 +42,19 @@ node::Settings settings() {
   return settings;
 }
 
-/// Exchanges one value with each of some ranks, which do the same. Returns an MPI error code. An alltoallv would
-/// connect all ranks with one another, and libraries poll their connections whenever they look for news.
+/// Exchanges one value with each of some ranks, in ascending order, which do the same. Returns an MPI error code. An
+/// alltoallv would connect all ranks with one another, and libraries poll their connections whenever they look for
+/// news.
 template <typename T>
 int exchange(MPI_Comm comm, const std::vector<int>& ranks, const std::vector<T>& mine, std::vector<T>* theirs) {
   theirs->resize(ranks.size());
-  std::vector<MPI_Request> requests(2 * ranks.size(), MPI_REQUEST_NULL);
   constexpr int tag = 0;
-  int rc = MPI_SUCCESS;
-  for (std::size_t i = 0; i < ranks.size() && rc == MPI_SUCCESS; ++i) {
-    rc = PMPI_Irecv(&(*theirs)[i], sizeof(T), MPI_BYTE, ranks[i], tag, comm, &requests[2 * i]);
-    if (rc == MPI_SUCCESS) rc = PMPI_Isend(&mine[i], sizeof(T), MPI_BYTE, ranks[i], tag, comm, &requests[2 * i + 1]);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const int rc = PMPI_Sendrecv(&mine[i], sizeof(T), MPI_BYTE, ranks[i], tag, &(*theirs)[i], sizeof(T), MPI_BYTE,
+                                 ranks[i], tag, comm, MPI_STATUS_IGNORE);
+    if (rc != MPI_SUCCESS) return rc;
   }
-  const int done = PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  return rc != MPI_SUCCESS ? rc : done;
+  return MPI_SUCCESS;
 }
 
 // Threads look for the node peers of different communicators at the same time, and wait for different ranks. So the

@@ -30,20 +30,17 @@ int exchange_on_node(const CommState& state, const std::vector<Rank>& members, c
                      std::vector<std::vector<Word>>* all) {
   const Route route = state.route(Collective::alltoall);
   const auto bytes_of = [](const auto& words) { return static_cast<int>(words.size() * sizeof words[0]); };
-  const auto exchange = [&](const auto& sent, auto& received) {
-    std::vector<MPI_Request> requests(2 * members.size(), MPI_REQUEST_NULL);
-    int rc = MPI_SUCCESS;
-    for (std::size_t m = 0; m < members.size() && rc == MPI_SUCCESS; ++m) {
+  // In ascending order of the other ranks, so that no circle of ranks waits.
+  const auto exchange = [&](const auto& sent, auto& received) -> int {
+    for (std::size_t m = 0; m < members.size(); ++m) {
       const Rank peer = members[m];
       if (peer == state.rank()) continue;
-      rc = PMPI_Irecv(received[m].data(), bytes_of(received[m]), MPI_BYTE, route.rank(peer), route.receive_tag(0),
-                      route.comm, &requests[2 * m]);
-      if (rc == MPI_SUCCESS)
-        rc = PMPI_Isend(sent.data(), bytes_of(sent), MPI_BYTE, route.rank(peer), route.send_tag(peer, 0), route.comm,
-                        &requests[2 * m + 1]);
+      const int rc = PMPI_Sendrecv(sent.data(), bytes_of(sent), MPI_BYTE, route.rank(peer), route.send_tag(peer, 0),
+                                   received[m].data(), bytes_of(received[m]), MPI_BYTE, route.rank(peer),
+                                   route.receive_tag(0), route.comm, MPI_STATUS_IGNORE);
+      if (rc != MPI_SUCCESS) return rc;
     }
-    const int done = PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    return rc != MPI_SUCCESS ? rc : done;
+    return MPI_SUCCESS;
   };
   const std::vector<std::int64_t> length{static_cast<std::int64_t>(mine.size())};
   std::vector<std::vector<std::int64_t>> lengths(members.size(), length);
