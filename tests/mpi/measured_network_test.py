@@ -92,7 +92,7 @@ with tempfile.TemporaryDirectory() as scratch:
 
     # Two jobs at once leave one whole file.
     file.unlink()
-    jobs = [subprocess.Popen(launching.launcher(mpi) + launching.processes(mpi, 2, ["env", *hosts, f"LD_PRELOAD={preload}", program]),
+    jobs = [subprocess.Popen(launching.launcher(mpi) + launching.processes(mpi, 3, ["env", *hosts, f"LD_PRELOAD={preload}", program]),
                              env=launching.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     outputs = [job.communicate(timeout=60)[1] for job in jobs]
     expect(all(job.returncode == 0 for job in jobs) and not any("circoll:" in one for one in outputs), "two jobs at once", *outputs)

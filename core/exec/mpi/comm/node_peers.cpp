@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "exec/mpi/library/base.hpp"
 #include "exec/node/limits.hpp"
 #include "facts/environment.hpp"
 
@@ -48,7 +49,8 @@ node::Settings settings() {
 template <typename T>
 int exchange(MPI_Comm comm, const std::vector<int>& ranks, const std::vector<T>& mine, std::vector<T>* theirs) {
   theirs->resize(ranks.size());
-  constexpr int tag = 0;
+  // No execution has it. Some libraries give a communicator the place of one before, on which messages were given up.
+  const int tag = largest_tag();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int rc = PMPI_Sendrecv(&mine[i], sizeof(T), MPI_BYTE, ranks[i], tag, &(*theirs)[i], sizeof(T), MPI_BYTE,
                                  ranks[i], tag, comm, MPI_STATUS_IGNORE);

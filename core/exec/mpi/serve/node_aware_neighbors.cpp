@@ -272,7 +272,11 @@ int NodeAwareCalls::agree(const Neighborhood& neighborhood, NeighborContract con
   return MPI_SUCCESS;
 }
 
-std::int64_t NodeAwareCalls::minus_ns() const { return -static_cast<std::int64_t>(1e9 * median(seconds_)); }
+std::int64_t NodeAwareCalls::minus_ns() {
+  const auto times = std::span(seconds_).first(std::min<std::size_t>(calls_, seconds_.size()));
+  std::ranges::sort(times);
+  return -static_cast<std::int64_t>(1e9 * median_of_sorted(times));
+}
 
 void NodeAwareCalls::conclude(const Answer& least, bool always) {
   // So many calls pass between two questions at most. Sizes that change cost time until the next one.
@@ -286,7 +290,6 @@ void NodeAwareCalls::conclude(const Answer& least, bool always) {
   steady_ = true;
   strays_ = 0;
   calls_ = 0;
-  seconds_.clear();
 }
 
 /// At first both ways take turns.

@@ -63,8 +63,8 @@ class NodeAwareCalls {
   [[nodiscard]] NeighborOperations& operations() { return operations_; }
   /// The call took so long.
   void end(double seconds) {
+    if (calls_ < seconds_.size()) seconds_[calls_] = seconds;
     ++calls_;
-    if (seconds_.size() < most_times) seconds_.push_back(seconds);
   }
 
  private:
@@ -82,9 +82,8 @@ class NodeAwareCalls {
   /// All ranks conclude the same from answers.
   void conclude(const Answer& least, bool always);
   [[nodiscard]] bool is_to_join(bool always);
-  [[nodiscard]] std::int64_t minus_ns() const;
-
-  static constexpr std::size_t most_times = 64;
+  /// Sorts the times.
+  [[nodiscard]] std::int64_t minus_ns();
 
   bool failed_ = false;  ///< a question: what other ranks know is not certain
   bool joined_ = false;
@@ -98,7 +97,7 @@ class NodeAwareCalls {
   std::uint32_t wait_ = 1;                 ///< calls between two questions
   std::uint32_t left_ = 2;                 ///< until the next question
   std::uint32_t calls_ = 0;                ///< since the last question
-  std::vector<double> seconds_{};          ///< of the first of them
+  std::array<double, 64> seconds_{};       ///< of the first of them
   std::array<double, 2> best_s_{};         ///< of a call: straight, joined. The least median between two questions
   int stretches_ = 0;                      ///< between two questions, since the way was found
 };
