@@ -147,7 +147,7 @@ class Prober {
   /// Does what the other host says in the first byte of its messages.
   void follow(PairMessages& messages) {
     for (Count bytes = 0; good(messages.recv(&bytes));) {
-      const int word = messages.read_word(), exchanges = word % with_burst;
+      const int word = static_cast<unsigned char>(messages.read_word()), exchanges = word % with_burst;
       if (word == 0 || !good(messages.send(bytes))) return;
       for (int i = 0; i < exchanges; ++i) {
         if (!good(messages.exchange(bytes))) return;
