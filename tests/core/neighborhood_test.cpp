@@ -107,15 +107,18 @@ std::vector<Rank> random_nodes(std::mt19937& random, Rank p) {
   return node_of;
 }
 
-TEST(Neighborhood, RandomGraphsAreProven) {
-  std::mt19937 random(7);
+/// Proves the schedules of 400 graphs. `make(random, graph)` returns the function that makes those of a graph, of a
+/// contract and a window.
+template <typename Make>
+void prove_random_graphs(unsigned seed, const Make& make) {
+  std::mt19937 random(seed);
   for (int i = 0; i < 400; ++i) {
     const Rank p = 1 + static_cast<Rank>(random() % 17);
     const Graph graph = random_graph(random, p, i % 8 == 0 ? 40 * p : 4 * p);
+    const auto schedules = make(random, graph);
     for (const NeighborContract contract : contracts) {
       for (const std::size_t window : {1U, 2U, 64U}) {
-        const std::vector<Schedule> schedules = schedules_of(graph, contract, window);
-        const auto refutation = verify::refute_neighborhood(graph, contract, schedules);
+        const auto refutation = verify::refute_neighborhood(graph, contract, schedules(contract, window));
         ASSERT_FALSE(refutation.has_value())
             << "graph " << i << ", window " << window << ": " << refutation->to_string();
       }
@@ -123,21 +126,17 @@ TEST(Neighborhood, RandomGraphsAreProven) {
   }
 }
 
+TEST(Neighborhood, RandomGraphsAreProven) {
+  prove_random_graphs(7, [](std::mt19937& /*random*/, const Graph& graph) {
+    return [&](NeighborContract contract, std::size_t window) { return schedules_of(graph, contract, window); };
+  });
+}
+
 TEST(Neighborhood, JoinedMessagesAreProven) {
-  std::mt19937 random(13);
-  for (int i = 0; i < 400; ++i) {
-    const Rank p = 1 + static_cast<Rank>(random() % 17);
-    const Graph graph = random_graph(random, p, i % 8 == 0 ? 40 * p : 4 * p);
-    const std::vector<Rank> node_of = random_nodes(random, p);
-    for (const NeighborContract contract : contracts) {
-      for (const std::size_t window : {1U, 2U, 64U}) {
-        const std::vector<Schedule> schedules = joined_of(graph, contract, node_of, window);
-        const auto refutation = verify::refute_neighborhood(graph, contract, schedules);
-        ASSERT_FALSE(refutation.has_value())
-            << "graph " << i << ", window " << window << ": " << refutation->to_string();
-      }
-    }
-  }
+  prove_random_graphs(13, [](std::mt19937& random, const Graph& graph) {
+    return [&graph, node_of = random_nodes(random, static_cast<Rank>(graph.size()))](
+               NeighborContract contract, std::size_t window) { return joined_of(graph, contract, node_of, window); };
+  });
 }
 
 TEST(Neighborhood, OneMessageJoinsTwoNodes) {

@@ -241,20 +241,18 @@ int NodeAwareCalls::begin(const Neighborhood& neighborhood, NeighborContract con
   return left_ > 0 ? MPI_SUCCESS : agree(neighborhood, contract, sides, state, choice);
 }
 
-int NodeAwareCalls::ask(Answer& answer, const CommState& state) {
-  const Answer mine = answer;
-  return PMPI_Allreduce(&mine, &answer, sizeof mine / sizeof(std::int64_t), MPI_INT64_T, MPI_MIN, state.user_comm());
-}
-
 int NodeAwareCalls::agree(const Neighborhood& neighborhood, NeighborContract contract, const NeighborSides& sides,
                           const CommState& state, const InternedChoice& choice) {
   constexpr std::uint32_t share = 8;  // one of so many calls may have other sizes
-  Answer answer{.steady = steady_ ? 1 : 0,
-                .known = known_ ? 1 : 0,
-                .few_strays = share * strays_ <= calls_ ? 1 : 0,
-                .minus_ns = minus_ns()};
+  const Answer mine{.steady = steady_ ? 1 : 0,
+                    .known = known_ ? 1 : 0,
+                    .few_strays = share * strays_ <= calls_ ? 1 : 0,
+                    .minus_ns = minus_ns()};
+  Answer answer;
   failed_ = true;  // until it is known that all went well
-  if (const int rc = ask(answer, state); rc != MPI_SUCCESS) return rc;
+  constexpr int words = sizeof mine / sizeof(std::int64_t);
+  const int asked = PMPI_Allreduce(&mine, &answer, words, MPI_INT64_T, MPI_MIN, state.user_comm());
+  if (asked != MPI_SUCCESS) return asked;
   if (answer.steady == 1 && answer.known == 0) {
     operations_.clear();
     joined_ = false;

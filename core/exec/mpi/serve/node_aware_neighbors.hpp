@@ -75,8 +75,7 @@ class NodeAwareCalls {
     std::int64_t few_strays = 0;  ///< 1: they were so in most of the calls before
     std::int64_t minus_ns = 0;    ///< the median time of these calls; 0: there are none
   };
-  /// Returns an MPI error code.
-  [[nodiscard]] int ask(Answer& answer, const CommState& state);
+  /// Asks the other ranks. Returns an MPI error code.
   [[nodiscard]] int agree(const Neighborhood& neighborhood, NeighborContract contract, const NeighborSides& sides,
                           const CommState& state, const InternedChoice& choice);
   /// All ranks conclude the same from answers.
