@@ -66,7 +66,7 @@ int run(const std::string& id, bool all, mpi::CommState& state, MPI_Comm other) 
   auto made = std::make_unique<Detour>(plan, messages, other);
   Detour& detour = *made;
   execution.add_channel(std::move(made));
-  node::ConnectedPeer nobody({}, false);  // that a rank is a neighbour leads to the channel
+  node::ConnectedPeer nobody(node::Address{});  // that a rank is a neighbour leads to the channel
   std::vector<mpi::NodePeer> ranks(static_cast<std::size_t>(p));
   for (Rank r = 0; r < p; ++r) {
     if (all || (r + state.rank()) % 2 != 0) ranks[static_cast<std::size_t>(r)].peer = &nobody;

