@@ -166,22 +166,15 @@ std::unique_ptr<Recorder> Recorder::make(const std::string& directory, std::uint
     *why_not = "'" + directory + "' is not a directory of this user";
     return nullptr;
   }
-  int rank = 0, size = 1, level = MPI_THREAD_SINGLE;
+  int rank = 0, size = 1;
   PMPI_Comm_rank(mpi::base_world(), &rank);
   PMPI_Comm_size(mpi::base_world(), &size);
-  PMPI_Query_thread(&level);
   if (usual) record::remove_stale(directory, kept_jobs);
   const std::string mpi = mpi_version(), program = program_name();
   const int signal = install_handler();
-  auto writer = record::Writer::create(directory + "/" + record::record_name(job, rank),
-                                       {.rank = rank,
-                                        .size = size,
-                                        .job = job,
-                                        .mpi = mpi,
-                                        .program = program,
-                                        .threads = level == MPI_THREAD_MULTIPLE,
-                                        .signal = signal},
-                                       why_not);
+  auto writer = record::Writer::create(
+      directory + "/" + record::record_name(job, rank),
+      {.rank = rank, .size = size, .job = job, .mpi = mpi, .program = program, .signal = signal}, why_not);
   if (writer == nullptr) return nullptr;
   own_writer = writer.get();
   auto recorder = std::unique_ptr<Recorder>(new Recorder(std::move(writer)));
@@ -348,7 +341,7 @@ std::uint64_t Recorder::begin(const mpi::Call& call, Mode mode) noexcept {
                          .type = memo->element,
                          .op = memo->op_code,
                          .flags = types,
-                         .thread = thread()});
+                         .thread = static_cast<std::uint32_t>(thread_number())});
 }
 
 std::uint64_t Recorder::begin(const mpi::NeighborCall& call, Mode mode) noexcept {
@@ -361,7 +354,7 @@ std::uint64_t Recorder::begin(const mpi::NeighborCall& call, Mode mode) noexcept
 std::uint64_t Recorder::begin_without_amount(const KnownComm* known, record::Begun begun) noexcept {
   begun.comm = known == nullptr ? record::unknown_comm : known->id;
   begun.number = known == nullptr ? 0 : known->calls;
-  begun.thread = thread();
+  begun.thread = static_cast<std::uint32_t>(thread_number());
   if (known != nullptr && known->inter) begun.flags |= record::intercomm;
   return writer_->begin(begun);
 }

@@ -146,10 +146,6 @@ class Recorder {
   [[nodiscard]] std::uint64_t begin_without_amount(const KnownComm* known, record::Begun begun) noexcept;
   [[nodiscard]] static Memo read(MPI_Datatype type, MPI_Op op);
   [[nodiscard]] static const Memo& read_into(Memo& memo, MPI_Datatype type, MPI_Op op) noexcept;
-  /// A number of the calling thread, where there may be several.
-  [[nodiscard]] std::uint32_t thread() const {
-    return writer_->has_threads() ? static_cast<std::uint32_t>(thread_number()) : 0;
-  }
   [[nodiscard]] std::uint16_t name_of(const Selection& served) noexcept;
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
   const Memo no_type_{.type_bytes = -1};

@@ -93,7 +93,7 @@ std::unique_ptr<Writer> Writer::create(const std::string& path, const Facts& fac
   // Readers take the file for a record from now on.
   std::atomic_thread_fence(std::memory_order_release);
   head.magic = magic;
-  return std::unique_ptr<Writer>(new Writer(path, record, facts.threads));
+  return std::unique_ptr<Writer>(new Writer(path, record));
 }
 
 Writer::~Writer() { (void)munmap(record_, sizeof(Record)); }
@@ -130,7 +130,7 @@ void Writer::note_wait(std::span<const Rank> peers, std::uint32_t message) noexc
   // Another thread may be writing: one note is enough.
   if (before % 2 != 0 || !wait.sequence.compare_exchange_strong(before, before + 1, relaxed)) return;
   std::atomic_thread_fence(std::memory_order_release);
-  wait.call = threads_ ? begun_here : record_->begun.load(relaxed);
+  wait.call = begun_here;
   wait.peers = static_cast<std::uint32_t>(peers.size());
   wait.message = message;
   for (std::size_t i = 0; i < std::min(peers.size(), awaited_ranks); ++i)

@@ -25,8 +25,7 @@ struct Facts {
   std::uint64_t job = 0;
   std::string_view mpi{};
   std::string_view program{};
-  bool threads = false;  ///< several threads may begin calls at the same time
-  int signal = 0;        ///< as Head::signal
+  int signal = 0;  ///< as Head::signal
 };
 
 /// A call that begins. The fields are those of Call.
@@ -63,10 +62,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Returns the call's sequence number for end().
+  /// Returns the call's sequence number for end(). Several threads may begin calls, whatever MPI's thread level.
   std::uint64_t begin(const Begun& call) noexcept {
-    const std::uint64_t sequence =
-        threads_ ? record_->begun.fetch_add(1, std::memory_order_relaxed) + 1 : record_->begun.load(relaxed) + 1;
+    const std::uint64_t sequence = record_->begun.fetch_add(1, relaxed) + 1;
     Call& entry = record_->calls[sequence % ring_calls];
     entry.sequence.store(0, relaxed);
     // A reader that sees anything of the new call sees the 0, too.
@@ -86,11 +84,7 @@ class Writer {
     entry.algorithm.store(unknown_name, relaxed);
     entry.thread = call.thread;
     entry.sequence.store(sequence, std::memory_order_release);
-    if (threads_) {
-      begun_here = sequence;
-    } else {
-      record_->begun.store(sequence, relaxed);
-    }
+    begun_here = sequence;
     return sequence;
   }
 
@@ -134,19 +128,16 @@ class Writer {
   [[nodiscard]] Stack& stack() noexcept { return record_->stack; }
   [[nodiscard]] const Record& record() const noexcept { return *record_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Facts::threads.
-  [[nodiscard]] bool has_threads() const noexcept { return threads_; }
 
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;
-  /// The call that this thread began last, where there may be several.
+  /// The call that this thread began last.
   static constinit thread_local std::uint64_t begun_here;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-  Writer(std::string path, Record* record, bool threads) : path_(std::move(path)), record_(record), threads_(threads) {}
+  Writer(std::string path, Record* record) : path_(std::move(path)), record_(record) {}
 
   std::string path_;
   Record* record_;
-  bool threads_;
   std::uint16_t names_ = 1;  ///< place 0 stands for native
 };
 

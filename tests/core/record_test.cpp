@@ -151,7 +151,7 @@ TEST(Record, TheEndOfACallThatLostItsEntryIsNobodys) {
 
 TEST(Record, ThreadsShareTheRing) {
   const Folder folder;
-  const auto writer = make(folder.file("a"), {.size = 1, .threads = true});
+  const auto writer = make(folder.file("a"), {.size = 1});
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
