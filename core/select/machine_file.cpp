@@ -39,6 +39,18 @@ std::vector<NodeWay> node_ways_of(const select::Members& members, const std::str
   return ways;
 }
 
+std::vector<SlowHost> slow_hosts_of(const select::Members& members, const std::string& source) {
+  std::vector<SlowHost> hosts;
+  const select::Json* const list = members.find("slow_hosts");
+  if (list == nullptr) return hosts;
+  if (list->array() == nullptr) members.fail(*list, "slow_hosts must be a list of hosts");
+  for (const select::Json& json : *list->array()) {
+    const select::Members host(json, source, {"name", "times"});
+    hosts.push_back({.name = host.text("name"), .times = positive(host, "times")});
+  }
+  return hosts;
+}
+
 }  // namespace
 
 /// The ways were measured as the rest was. A stored message is copied twice, and combined out of the cache of a core. A
@@ -65,10 +77,10 @@ Machine default_machine() {
 
 Machine machine_from_json(std::string_view json, const std::string& source) {
   const select::Json root = select::read_json(json, source);
-  const select::Members members(
-      root, source,
-      {"circoll_machine", "name", "about", "alpha_s", "beta_s_per_byte", "gamma_s_per_byte", "f_alpha", "f_beta",
-       "overhead_s", "overhead_both_s", "node_alpha_s", "node_beta_s_per_byte", "node_ways", "crowded_s"});
+  const select::Members members(root, source,
+                                {"circoll_machine", "name", "about", "alpha_s", "beta_s_per_byte", "gamma_s_per_byte",
+                                 "f_alpha", "f_beta", "overhead_s", "overhead_both_s", "node_alpha_s",
+                                 "node_beta_s_per_byte", "node_ways", "crowded_s", "slow_hosts"});
   members.require_version("circoll_machine");
   if (members.find("about") != nullptr) (void)members.text("about");
   const auto ratio = [&](std::string_view key) { return members.find(key) == nullptr ? 1.0 : positive(members, key); };
@@ -84,7 +96,8 @@ Machine machine_from_json(std::string_view json, const std::string& source) {
           .node_alpha_s = level("node_alpha_s"),
           .node_beta_s_per_byte = level("node_beta_s_per_byte"),
           .node_ways = node_ways_of(members, source),
-          .crowded_s = level("crowded_s")};
+          .crowded_s = level("crowded_s"),
+          .slow_hosts = slow_hosts_of(members, source)};
 }
 
 Machine read_machine(const std::string& path) { return machine_from_json(select::read_text_file(path), path); }
@@ -111,6 +124,8 @@ std::string to_json(const Machine& machine, const std::string& about) {
     if (way.read) json["node_ways"].back()["read"] = true;
   }
   if (machine.crowded_s > 0) json["crowded_s"] = machine.crowded_s;
+  for (const SlowHost& host : machine.slow_hosts)
+    json["slow_hosts"].push_back({{"name", host.name}, {"times", host.times}});
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -52,7 +52,10 @@ Path path_above(const std::string& setting, const JobProcess& process, const std
   const std::string text = read_text_file(setting);
   if (describes_switches(text)) {
     const SwitchTree tree(text, setting);
-    return above(tree.path_of(tree.has(host) ? host : of_job("SLURMD_NODENAME")));
+    for (const std::string& name : {process.host, host}) {
+      if (tree.has(name)) return above(tree.path_of(name));
+    }
+    return above(tree.path_of(of_job("SLURMD_NODENAME")));
   }
   return above(levels_from_text(text, setting, 1, nullptr, process.size).path(process.rank));
 }

@@ -16,6 +16,10 @@ fail() { echo "FAILED: $*"; failed=1; }
 CIRCOLL_CORES=2 "$@" 4 "$bench" --calibrate "$work/levels.json" --name levels || fail "circoll-bench --calibrate on nodes"
 [ "$(grep -c '"kind": "exchange"' "$work/levels.json")" = 34 ] || fail "there are not 17 sizes of two pairs of ranks between nodes"
 [ "$(grep -c '"kind": "node_exchange"' "$work/levels.json")" = 17 ] || fail "there are not 17 sizes of a pair of ranks inside a node"
+# Three hosts and more are timed.
+CIRCOLL_CORES=1 "$@" 4 "$bench" --calibrate "$work/hosts.json" --name many || fail "circoll-bench --calibrate on hosts"
+[ "$(grep -A99 '"hosts"' "$work/hosts.json" | grep -B99 '"samples"' | grep -c '"name"')" = 4 ] || fail "there are not four hosts"
+grep -q '"hosts"' "$work/levels.json" && fail "two hosts are compared"
 "$@" 2 "$bench" --calibrate "$work/measured.json" --name here || fail "circoll-bench --calibrate"
 "$circoll" calibrate "$work/measured.json" -o "$work/machine.json" || fail "circoll calibrate"
 # The ranks share memory: its ways are measured, fitted, and priced.

@@ -9,6 +9,7 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "model/sharing.hpp"
+#include "select/allocation.hpp"
 #include "select/machine.hpp"
 
 namespace circoll {
@@ -247,6 +248,60 @@ TEST(Calibration, WaysAreInOrder) {
   expect(R"([{"from_bytes": 0}])", "'name' is missing");
 }
 
+/// Eight hosts, of which h4 has half the rate.
+std::vector<HostTime> hosts_with_a_slow_one() {
+  std::vector<HostTime> hosts;
+  for (int i = 0; i < 8; ++i)
+    hosts.push_back({.name = "h" + std::to_string(i), .seconds = i == 4 ? 0.168 : 0.084 + 0.001 * i});
+  return hosts;
+}
+
+TEST(SlowHosts, TakeHalfAsLongAgainAsTheMedian) {
+  const std::vector<SlowHost> slow = slow_hosts(hosts_with_a_slow_one());
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(slow[0].name, "h4");
+  EXPECT_NEAR(slow[0].times, 0.168 / 0.088, 1e-9);
+  std::vector<HostTime> alike = hosts_with_a_slow_one();
+  alike[4].seconds = 0.12;
+  EXPECT_TRUE(slow_hosts(alike).empty()) << "0.12 is less than 1.5 times the median";
+  EXPECT_TRUE(slow_hosts({}).empty());
+}
+
+TEST(SlowHosts, AreSwitchesOfTheirOwn) {
+  std::vector<HostTime> hosts = hosts_with_a_slow_one();
+  hosts[7].seconds = 1;
+  const std::string text = topology_of_slow(slow_hosts(hosts), hosts);
+  const select::SwitchTree tree(text, "slow");
+  EXPECT_EQ(tree.hosts(), 8U);
+  EXPECT_EQ(tree.path_of("h4"), (select::Path{"all", "slow_h4", "h4"}));
+  EXPECT_EQ(tree.path_of("h7"), (select::Path{"all", "slow_h7", "h7"}));
+  EXPECT_EQ(tree.path_of("h0"), (select::Path{"all", "others", "h0"}));
+  EXPECT_EQ(topology_of_slow({}, hosts), "");
+  // Nodes that CIRCOLL_CORES says are of one host.
+  for (HostTime& host : hosts) host.name = "h";
+  EXPECT_EQ(topology_of_slow(slow_hosts(hosts), hosts), "");
+}
+
+TEST(SlowHosts, GoFromACalibrationIntoTheMachineFile) {
+  Calibration calibration = synthetic();
+  calibration.hosts = hosts_with_a_slow_one();
+  const Calibration read = calibration_from_json(to_json(calibration), "memory");
+  ASSERT_EQ(read.hosts.size(), 8U);
+  EXPECT_EQ(read.hosts[4].name, "h4");
+  EXPECT_EQ(read.hosts[4].seconds, 0.168);
+  const Machine machine = machine_from_json(to_json(fit_machine(read).machine), "memory");
+  ASSERT_EQ(machine.slow_hosts.size(), 1U);
+  EXPECT_EQ(machine.slow_hosts[0].name, "h4");
+  const auto refused = [](const std::string& hosts, const std::string& what) {
+    const std::string text =
+        "{\"circoll_calibration\": 1, \"name\": \"x\", \"about\": \"\", \"samples\": [],\n\"hosts\": " + hosts + "}";
+    expect_parse_error([&] { (void)calibration_from_json(text, "raw"); }, "raw:2", what);
+  };
+  refused("{}", "must be an array");
+  refused(R"([{"name": "a", "seconds": 0}])", "above 0");
+  refused(R"([{"seconds": 1}])", "'name' is missing");
+}
+
 TEST(MachineFile, RoundTrip) {
   const Machine read = machine_from_json(to_json(truth, "measured somewhere"), "memory");
   EXPECT_EQ(read.name, truth.name);
@@ -269,6 +324,8 @@ TEST(MachineFile, ErrorsNameTheLine) {
   expect(head + rest + "}", "m:1", "'alpha_s' is missing");
   expect(head + "\"alpha\": 1e-6,\n" + rest + "}", "m:3", "'alpha' is not known");
   expect(head + "\"alpha_s\": 1e-6,\n\"f_beta\": -1,\n" + rest + "}", "m:4", "above 0");
+  expect(head + "\"alpha_s\": 1e-6,\n\"slow_hosts\": 1,\n" + rest + "}", "m:4", "must be a list");
+  expect(head + "\"alpha_s\": 1e-6,\n\"slow_hosts\": [{\"name\": \"a\"}],\n" + rest + "}", "m:4", "'times' is missing");
   expect(head + "\"alpha_s\": 1e308,\n" + rest + "}", "m:3", "at most 1e9");
   EXPECT_THROW((void)read_machine("/no/such/file"), Error);
 }

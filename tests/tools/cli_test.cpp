@@ -222,7 +222,7 @@ TEST(Cli, CalibrateFitsAndCompares) {
     samples.push_back({{"kind", "ping_pong"}, {"bytes", std::int64_t(bytes)}, {"seconds", 1e-6 + bytes * 0.5e-9}});
     samples.push_back({{"kind", "reduction"}, {"bytes", std::int64_t(bytes)}, {"seconds", 1e-8 + bytes * 0.25e-9}});
   }
-  const nlohmann::json raw = {{"circoll_calibration", 1}, {"name", "m"}, {"about", "x"}, {"samples", samples}};
+  nlohmann::json raw = {{"circoll_calibration", 1}, {"name", "m"}, {"about", "x"}, {"samples", samples}};
   const TemporaryFile measured(raw.dump(), "measured");
   const auto machine = nlohmann::json::parse(run("calibrate " + measured.path).out);
   EXPECT_NEAR(machine.at("alpha_s").get<double>(), 2e-6, 1e-12);
@@ -234,6 +234,18 @@ TEST(Cli, CalibrateFitsAndCompares) {
   const CommandResult fitted = run("calibrate " + measured.path + " -o " + file.path);
   EXPECT_TRUE(contains(fitted.out, "exchange")) << fitted.out;
   EXPECT_TRUE(contains(fitted.out, "alpha 2 us, beta 1 ns/B")) << fitted.out;
+  EXPECT_FALSE(contains(fitted.out, "slow host"));
+
+  for (const char* const name : {"h0", "h1", "h2", "h3"})
+    raw["hosts"].push_back({{"name", name}, {"seconds", name[1] == '2' ? 0.2 : 0.1}});
+  const TemporaryFile hosts(raw.dump(), "hosts");
+  const TemporaryFile slow("", "slow");
+  const std::string proposed = run("calibrate " + hosts.path + " -o " + slow.path).out;
+  EXPECT_TRUE(contains(proposed, "slow host  h2: long messages take 2 times as long")) << proposed;
+  EXPECT_TRUE(contains(proposed, "\nSwitchName=slow_h2 Nodes=h2\nSwitchName=others Nodes=h0,h1,h3\n")) << proposed;
+  const std::string explain = "explain bcast -p 4 --machine " + slow.path;
+  EXPECT_TRUE(contains(run(explain).out, "slow host  h2, 2 times: with CIRCOLL_TOPOLOGY")) << run(explain).out;
+  EXPECT_EQ(nlohmann::json::parse(run(explain + " --json").out).at("slow_hosts")[0].at("name"), "h2");
 
   nlohmann::json rows = nlohmann::json::array();
   for (const auto& [algorithm, median_us] :

@@ -125,6 +125,68 @@ void measure_reductions(std::vector<Sample>& samples) {
   }
 }
 
+/// One rank of each host, and the number of this rank's among them: -1, if it is none of them.
+struct Hosts {
+  std::vector<int> leaders{};
+  int own = -1;
+};
+
+Hosts hosts_from(const std::vector<Rank>& node_of, int rank) {
+  Hosts hosts;
+  for (std::size_t r = 0; r < node_of.size(); ++r) {
+    if (node_of[r] != static_cast<Rank>(hosts.leaders.size())) continue;
+    if (static_cast<int>(r) == rank) hosts.own = static_cast<int>(hosts.leaders.size());
+    hosts.leaders.push_back(static_cast<int>(r));
+  }
+  return hosts;
+}
+
+/// Seconds of an exchange of `bytes` with the partner that is fastest for this host. In each round all hosts exchange
+/// at once, but for one or two that rest. Each host has two partners at least, which lie far from one another, since
+/// slow hosts may be neighbours.
+double time_own_host(const Hosts& hosts, Count bytes) {
+  constexpr int rounds = 3, repetitions = 3, tag = 3;
+  const int number = static_cast<int>(hosts.leaders.size());
+  double fastest = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const int sum = 1 + round * number / rounds;  // of the numbers of two partners
+    const int partner = ((sum - hosts.own) % number + number) % number;
+    if (partner == hosts.own) continue;
+    mpi::PairMessages messages(MPI_COMM_WORLD, hosts.leaders[static_cast<std::size_t>(partner)], tag, bytes);
+    must(messages.exchange(bytes));  // a connection, and both are there
+    const double begin = PMPI_Wtime();
+    for (int i = 0; i < repetitions; ++i) must(messages.exchange(bytes));
+    const double seconds = std::max(PMPI_Wtime() - begin, 1e-9) / repetitions;
+    if (fastest == 0 || seconds < fastest) fastest = seconds;
+  }
+  return fastest;
+}
+
+/// Adds the times of all hosts on rank 0, if there are three at least.
+void measure_hosts(const std::vector<Rank>& node_of, int rank, Calibration* calibration) {
+  constexpr Count bytes = Count{1} << 20;
+  constexpr int tag = 4;
+  struct {
+    double seconds = 0;
+    std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
+  } mine;
+  const Hosts hosts = hosts_from(node_of, rank);
+  if (hosts.leaders.size() < 3) return;
+  if (hosts.own >= 0) {
+    int length = 0;
+    must(PMPI_Get_processor_name(mine.name.data(), &length));
+    mine.seconds = time_own_host(hosts, bytes);
+    if (rank != 0) must(PMPI_Send(&mine, sizeof mine, MPI_BYTE, 0, tag, MPI_COMM_WORLD));
+  }
+  for (std::size_t host = 0; rank == 0 && host < hosts.leaders.size(); ++host) {
+    auto one = mine;
+    if (host > 0)
+      must(PMPI_Recv(&one, sizeof one, MPI_BYTE, hosts.leaders[host], tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    calibration->hosts.push_back({.name = one.name.data(), .seconds = one.seconds});
+  }
+  wait_asleep();
+}
+
 struct Partner {
   int rank = 0;
   bool inside = false;  ///< a node, while others are not
@@ -137,10 +199,8 @@ struct Partners {
 };
 
 /// Finds the first and the last rank of other nodes, and the first of rank 0's. On one node they are 1 and p-1.
-Partners partners(int rank, int size) {
-  std::vector<mpi::RankLocation> ranks;
-  must(mpi::gather_locations(MPI_COMM_WORLD, rank, size, &ranks));
-  const std::vector<Rank> node_of = mpi::nodes_of(ranks);
+Partners partners(const std::vector<Rank>& node_of) {
+  const int size = static_cast<int>(node_of.size());
   const auto begin = node_of.begin() + 1;
   const auto inside = std::find(begin, node_of.end(), node_of[0]);
   const auto outside = std::find_if(begin, node_of.end(), [&](Rank node) { return node != node_of[0]; });
@@ -257,7 +317,11 @@ Calibration measure_machine(const std::string& name) {
   require(size >= 2, "--calibrate needs at least two ranks");
   Calibration calibration{
       .name = name, .about = calibrated_library() + ", " + std::to_string(size) + " ranks", .samples = {}};
-  const Partners found = partners(rank, size);
+  std::vector<mpi::RankLocation> ranks;
+  must(mpi::gather_locations(MPI_COMM_WORLD, rank, size, &ranks));
+  const std::vector<Rank> node_of = mpi::nodes_of(ranks);
+  measure_hosts(node_of, rank, &calibration);
+  const Partners found = partners(node_of);
   for (const Partner& partner : found.all) {
     if (rank == 0) measure_pair(rank, partner.rank, partner.inside, calibration.samples);
     if (rank == partner.rank) measure_pair(rank, 0, partner.inside, calibration.samples);

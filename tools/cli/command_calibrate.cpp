@@ -59,6 +59,18 @@ std::string ways_text(const Fit& fit) {
   return text;
 }
 
+/// The hosts that are slow, and how they get less to pass on.
+std::string slow_hosts_text(const Calibration& calibration, const Machine& machine) {
+  std::string text;
+  for (const SlowHost& host : machine.slow_hosts) {
+    text += fmt::format("slow host  {}: long messages take {:.2g} times as long as those of most hosts\n", host.name,
+                        host.times);
+  }
+  const std::string topology = topology_of_slow(machine.slow_hosts, calibration.hosts);
+  if (topology.empty()) return text;
+  return text + "Such a host has less to pass on with CIRCOLL_TOPOLOGY=FILE, where FILE has these lines:\n" + topology;
+}
+
 void calibrate(const CalibrateOptions& options) {
   const std::string text = select::read_text_file(options.measured);
   const Calibration calibration = calibration_from_json(text, options.measured);
@@ -86,7 +98,7 @@ void calibrate(const CalibrateOptions& options) {
                            readable_bytes(fit.slow_exchange.from_bytes), fit.slow_exchange.factor,
                            fit.slow_exchange.factor, fit.slow_exchange.from_bytes)
              : "") +
-        ways_text(fit));
+        ways_text(fit) + slow_hosts_text(calibration, fit.machine));
 }
 
 /// The rows of one call: a collective, p and a size.

@@ -155,6 +155,10 @@ std::string as_text(const ExplainOptions& options, const CallFacts& facts, const
   if (const double waiting_s = crowded_s(facts, machine); waiting_s > 0) {
     text += fmt::format("crowded    {:.4g} us more for every message that another one waits for\n", waiting_s * 1e6);
   }
+  for (const SlowHost& host : machine.slow_hosts) {
+    text += fmt::format("slow host  {}, {:.2g} times: with CIRCOLL_TOPOLOGY it has less to pass on\n", host.name,
+                        host.times);
+  }
   text += fmt::format("choice     {}\n", decision.selection ? with_params(*decision.selection) : "native");
   text += fmt::format("because    {}\n", decision.reason);
   for (const Candidate& candidate : decision.candidates) {
@@ -181,6 +185,8 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
                     {"gamma_ns_per_byte", way.gamma_s_per_byte * 1e9},
                     {"overhead_us", way.overhead_s * 1e6}});
   }
+  nlohmann::ordered_json slow = nlohmann::ordered_json::array();
+  for (const SlowHost& host : machine.slow_hosts) slow.push_back({{"name", host.name}, {"times", host.times}});
   const nlohmann::ordered_json json = {{"collective", options.collective},
                                        {"p", facts.p},
                                        {"bytes", facts.bytes},
@@ -191,6 +197,7 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
                                        {"machine", machine.name},
                                        {"inside", ways},
                                        {"crowded_us", crowded_s(facts, machine) * 1e6},
+                                       {"slow_hosts", slow},
                                        {"choice", decision.selection ? with_params(*decision.selection) : "native"},
                                        {"reason", decision.reason},
                                        {"predicted", candidates},

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
@@ -169,8 +170,37 @@ Fit fit_machine(const Calibration& calibration) {
             "the samples give no machine: a latency or a time per byte would be 0 (are there short and long ones?)");
   }
   fit.slow_exchange = slow_exchange_of(calibration.samples, fit.exchange);
+  fit.machine.slow_hosts = slow_hosts(calibration.hosts);
   fit_ways(calibration, &fit);
   return fit;
+}
+
+std::vector<SlowHost> slow_hosts(const std::vector<HostTime>& hosts) {
+  constexpr double slow = 1.5;
+  std::vector<double> times;
+  for (const HostTime& host : hosts) times.push_back(host.seconds);
+  const double usual = median(times);
+  std::vector<SlowHost> found;
+  for (const HostTime& host : hosts) {
+    if (host.seconds >= slow * usual) found.push_back({.name = host.name, .times = host.seconds / usual});
+  }
+  return found;
+}
+
+std::string topology_of_slow(const std::vector<SlowHost>& slow, const std::vector<HostTime>& all) {
+  std::string switches, lines, others;
+  std::set<std::string_view> seen;
+  for (const HostTime& host : all) {
+    if (!seen.insert(host.name).second) continue;
+    if (std::ranges::find(slow, host.name, &SlowHost::name) == slow.end()) {
+      others += (others.empty() ? "" : ",") + host.name;
+    } else {
+      lines += "SwitchName=slow_" + host.name + " Nodes=" + host.name + "\n";
+      switches += ",slow_" + host.name;
+    }
+  }
+  if (slow.empty() || others.empty()) return "";
+  return lines + "SwitchName=others Nodes=" + others + "\nSwitchName=all Switches=others" + switches + "\n";
 }
 
 std::vector<Comparison> compare(std::string_view bench_json, const std::string& source, const Machine& machine) {

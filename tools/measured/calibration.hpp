@@ -45,17 +45,25 @@ struct SampledWay {
   bool read = false;     ///< as NodeWay::read
 };
 
+/// The speed of a host among the others.
+struct HostTime {
+  std::string name;    ///< as MPI_Get_processor_name has it
+  double seconds = 0;  ///< of an exchange of a long message with the partner that is fastest for it
+};
+
 /// The measurements of circoll-bench --calibrate.
 struct Calibration {
   std::string name;                ///< of the machine
   std::string about;               ///< MPI library, ranks
   std::vector<Sample> samples;     ///< in any order; several of one size are several measurements
   std::vector<SampledWay> ways{};  ///< that the samples of memory went, the shortest messages' first
+  std::vector<HostTime> hosts{};   ///< all of them, if there are three at least
 };
 
 /// Reads and writes samples as {"circoll_calibration": 1, "name": ..., "about": ..., "samples": [{"kind": "exchange",
 /// "bytes": 8, "seconds": 1e-6}, ...]}. Samples of other than two ranks have "ranks", and "node_ways": [{"name":
-/// "stored", "from_bytes": 0}, ...] are there if memory was measured. Throws Error(parse) naming the line.
+/// "stored", "from_bytes": 0}, ...] are there if memory was measured, "hosts": [{"name": "h1", "seconds": 0.1}, ...] if
+/// hosts were. Throws Error(parse) naming the line.
 [[nodiscard]] Calibration calibration_from_json(std::string_view json, const std::string& source);
 [[nodiscard]] std::string to_json(const Calibration& calibration);  ///< the text that calibration_from_json reads
 
@@ -84,6 +92,14 @@ struct Fit {
 /// ways become the machine's (docs/admin/calibration.md). Several samples of one kind and size count by their median.
 /// Throws as fit_line, and if a coefficient of a machine would be 0.
 [[nodiscard]] Fit fit_machine(const Calibration& calibration);
+
+/// The hosts that take at least 1.5 times the median of all. A host is timed by its fastest partner, so that a slow one
+/// does not make others look slow.
+[[nodiscard]] std::vector<SlowHost> slow_hosts(const std::vector<HostTime>& hosts);
+
+/// A topology.conf for CIRCOLL_TOPOLOGY in which each slow host is a switch of its own (docs/admin/calibration.md).
+/// Empty if there are none, or no others. Hosts of one name are one.
+[[nodiscard]] std::string topology_of_slow(const std::vector<SlowHost>& slow, const std::vector<HostTime>& all);
 
 /// One measured median against the model.
 struct Comparison {

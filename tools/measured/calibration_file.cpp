@@ -42,6 +42,19 @@ std::vector<SampledWay> ways_of(const select::Members& members, const std::strin
   return ways;
 }
 
+std::vector<HostTime> hosts_of(const select::Members& members, const std::string& source) {
+  std::vector<HostTime> hosts;
+  const select::Json* const list = members.find("hosts");
+  if (list == nullptr) return hosts;
+  if (list->array() == nullptr) members.fail(*list, "'hosts' must be an array");
+  for (const select::Json& entry : *list->array()) {
+    const select::Members host(entry, source, {"name", "seconds"});
+    hosts.push_back({.name = host.text("name"), .seconds = host.number("seconds")});
+    if (!(hosts.back().seconds > 0)) host.fail(host.at("seconds"), "'seconds' must be above 0");
+  }
+  return hosts;
+}
+
 }  // namespace
 
 std::string_view to_string(SampleKind kind) {
@@ -54,7 +67,8 @@ std::string_view to_string(SampleKind kind) {
 Calibration calibration_from_json(std::string_view json, const std::string& source) {
   measured::require_kind(json, source, {measured::FileKind::calibration});
   const select::Json root = select::read_json(json, source);
-  const select::Members members(root, source, {"circoll_calibration", "name", "about", "samples", "node_ways"});
+  const select::Members members(root, source,
+                                {"circoll_calibration", "name", "about", "samples", "node_ways", "hosts"});
   members.require_version("circoll_calibration");
   Calibration calibration{.name = members.text("name"), .about = members.text("about"), .samples = {}};
   const auto* samples = members.at("samples").array();
@@ -75,6 +89,7 @@ Calibration calibration_from_json(std::string_view json, const std::string& sour
     calibration.samples.push_back(read);
   }
   calibration.ways = ways_of(members, source);
+  calibration.hosts = hosts_of(members, source);
   return calibration;
 }
 
@@ -89,6 +104,8 @@ std::string to_json(const Calibration& calibration) {
     json["node_ways"].push_back({{"name", way.name}, {"from_bytes", way.from_bytes}});
     if (way.read) json["node_ways"].back()["read"] = true;
   }
+  for (const HostTime& host : calibration.hosts)
+    json["hosts"].push_back({{"name", host.name}, {"seconds", host.seconds}});
   json["samples"] = samples;
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -21,6 +21,12 @@ struct NodeWay {
   bool operator==(const NodeWay&) const = default;
 };
 
+/// A host that a calibration has found slow.
+struct SlowHost {
+  std::string name;  ///< as MPI_Get_processor_name has it
+  double times = 1;  ///< its long messages take so many times as long as those of most hosts
+};
+
 /// The machine of the cost model (docs/lab/notation.md). A message of b bytes that is exchanged for another one costs
 /// alpha + b beta. One that travels alone costs f_alpha alpha + b f_beta beta. Combining b bytes costs b gamma. The
 /// defaults were measured between two ranks that share a node (docs/admin/calibration.md).
@@ -44,6 +50,8 @@ struct Machine {
   std::vector<NodeWay> node_ways{};
   /// Seconds until a rank that waits has a processor again, on a node that is crowded (CallFacts).
   double crowded_s = 0;
+  /// Hosts that have less to pass on as switches of their own (docs/admin/calibration.md). No price counts them.
+  std::vector<SlowHost> slow_hosts{};
 
   [[nodiscard]] double within_alpha_s() const { return node_alpha_s > 0 ? node_alpha_s : alpha_s; }
   [[nodiscard]] double within_beta_s_per_byte() const {
