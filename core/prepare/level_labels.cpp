@@ -5,6 +5,7 @@
 #include <set>
 
 #include "circoll/collectives.hpp"
+#include "circoll/select.hpp"
 #include "model/near_labels.hpp"
 #include "schedule/registry.hpp"
 
@@ -44,6 +45,7 @@ LevelLabels::LevelLabels(Levels nodes, const Placement& placement)
       cores_(placement.cores),
       node_of_(placement.node_of),
       across_(placement.labels),
+      in_order_(placement.in_order),
       at_(placement.node_of->size()) {
   if (!moves_nodes_) return;
   std::vector<Rank> known(at(placement.nodes), 0);
@@ -81,6 +83,8 @@ LevelLabels::Found LevelLabels::make(const Selection& selection, Rank root) cons
     const Relabelling across = across_ != nullptr ? *across_ : Relabelling::across_nodes(p, cores->second);
     for (Rank r = 0; r < p; ++r) base[at(r)] = across.label(r);
     plain.params.erase(cores);
+  } else if (in_order_ != nullptr && is_for_nodes(*plain.algorithm)) {
+    for (Rank r = 0; r < p; ++r) base[at(r)] = in_order_->label(r);
   }
   std::vector<Rank> node_of_label(at(p));
   for (Rank r = 0; r < p; ++r) node_of_label[at(base[at(r)])] = (*node_of_)[at(r)];

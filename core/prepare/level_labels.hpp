@@ -51,9 +51,9 @@ class LevelLabels {
   bool moves_nodes_;
   Rank cores_;
   std::shared_ptr<const std::vector<Rank>> node_of_;
-  std::shared_ptr<const Relabelling> across_;  ///< of the placement
-  std::vector<Rank> core_of_;                  ///< the place of each rank on its node
-  std::vector<Rank> at_;                       ///< the rank on each node and place, node by node
+  std::shared_ptr<const Relabelling> across_, in_order_;  ///< of the placement
+  std::vector<Rank> core_of_;                             ///< the place of each rank on its node
+  std::vector<Rank> at_;                                  ///< the rank on each node and place, node by node
   std::mutex mutex_;
   std::map<std::pair<std::string, Rank>, Found> found_;
 };

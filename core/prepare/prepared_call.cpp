@@ -20,6 +20,7 @@ CallFacts facts_of(const Signature& signature, const Placement& placement) {
           .predefined_op = head.predefined,
           .cores = placement.cores,
           .node_by_node = placement.labels == nullptr,
+          .labels_node_by_node = placement.in_order != nullptr,
           .nodes = placement.nodes,
           .crowded = placement.crowded};
 }
@@ -77,8 +78,14 @@ void PreparedCall::select(const Signature& signature, int most_tags) {
 }
 
 void PreparedCall::find_labels(const SignatureHead& head) {
-  if (named_ || placement_.levels == nullptr || !head.commutative) return;
-  const LevelLabels::Found found = placement_.levels->find(selection_, head.root);
+  if (named_ || !head.commutative) return;
+  LevelLabels::Found found;
+  if (placement_.levels != nullptr) found = placement_.levels->find(selection_, head.root);
+  if (found.labels == nullptr && placement_.in_order != nullptr && is_for_nodes(*selection_.algorithm) &&
+      can_relabel(selection_.collective)) {
+    labels_ = placement_.in_order;
+    why_ += "; ranks are numbered node by node";
+  }
   if (found.labels == nullptr) return;
   labels_ = found.labels;
   why_ += "; nodes change places: " + std::to_string(found.percent) + " % less between parts of level " +

@@ -78,7 +78,8 @@ class PreparedCall {
   std::uint64_t hash_ = 0;
   Placement placement_;
   Selection selection_{};
-  std::shared_ptr<const Relabelling> labels_{};  ///< of nodes that change places
+  /// Of nodes that change places, or of ranks that are numbered node by node.
+  std::shared_ptr<const Relabelling> labels_{};
   int tags_ = 1;
   bool named_ = false;  ///< the algorithm
   std::string why_;

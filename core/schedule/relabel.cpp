@@ -50,6 +50,23 @@ Relabelling Relabelling::across_nodes(std::span<const Rank> node_of) {
   return Relabelling(std::move(labels));
 }
 
+std::optional<Relabelling> Relabelling::node_by_node(std::span<const Rank> node_of) {
+  std::map<Rank, std::vector<Rank>> members;
+  for (std::size_t r = 0; r < node_of.size(); ++r) members[node_of[r]].push_back(static_cast<Rank>(r));
+  std::vector<const std::vector<Rank>*> nodes;
+  for (const auto& [node, ranks] : members) nodes.push_back(&ranks);
+  // Nodes are in the order of their first ranks, but the smallest is the last.
+  std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->front() < b->front(); });
+  std::stable_sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->size() > b->size(); });
+  std::vector<Rank> labels(node_of.size());
+  Rank label = 0;
+  for (const std::vector<Rank>* const ranks : nodes) {
+    if (ranks != nodes.back() && ranks->size() != nodes.front()->size()) return std::nullopt;
+    for (const Rank rank : *ranks) labels[static_cast<std::size_t>(rank)] = label++;
+  }
+  return Relabelling(std::move(labels));
+}
+
 Placement placement_of(std::span<const Rank> node_of) {
   struct Node {
     Rank number = 0;
@@ -69,6 +86,8 @@ Placement placement_of(std::span<const Rank> node_of) {
   Relabelling labels = Relabelling::across_nodes(node_of);
   if (labels == Relabelling::across_nodes(labels.size(), placement.cores)) return placement;
   placement.labels = std::make_shared<const Relabelling>(std::move(labels));
+  if (auto in_order = Relabelling::node_by_node(node_of))
+    placement.in_order = std::make_shared<const Relabelling>(*std::move(in_order));
   return placement;
 }
 

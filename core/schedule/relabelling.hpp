@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,9 @@ class Relabelling {
   /// The same for any placement: node_of[r] is any number that names the node of rank r. Nodes are in the order of
   /// their first ranks.
   static Relabelling across_nodes(std::span<const Rank> node_of);
+  /// Labels the ranks node by node, for algorithms that go through nodes. Nothing unless all nodes have equally many
+  /// ranks, but for one with fewer, which gets the last labels.
+  static std::optional<Relabelling> node_by_node(std::span<const Rank> node_of);
 
   [[nodiscard]] Rank size() const { return static_cast<Rank>(labels_.size()); }  ///< of ranks, and of labels
   [[nodiscard]] Rank label(Rank rank) const { return labels_[static_cast<std::size_t>(rank)]; }
@@ -50,6 +54,8 @@ struct Placement {
   /// Labels go across the nodes. Without them, nodes have `cores` ranks each, numbered node by node (the last may
   /// have fewer).
   std::shared_ptr<const Relabelling> labels{};
+  /// Labels by which the nodes are numbered so, where `labels` are needed and Relabelling::node_by_node has any.
+  std::shared_ptr<const Relabelling> in_order{};
   /// The node of each rank, numbered in the order of their first ranks; nothing where it is not known.
   std::shared_ptr<const std::vector<Rank>> node_of{};
   /// Nothing where no level above the nodes is known.

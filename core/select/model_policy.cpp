@@ -20,6 +20,12 @@ bool has_levels(const CallFacts& facts) { return facts.cores > 1 && facts.cores 
 /// True if all ranks share one node, so that no message leaves it.
 bool on_one_node(const CallFacts& facts) { return facts.p > 1 && facts.cores >= facts.p; }
 
+/// True if the ranks fill one node after another. Labels may number them so.
+bool fills_nodes(const CallFacts& facts) {
+  if (!has_levels(facts)) return false;
+  return facts.node_by_node || (facts.labels_node_by_node && can_relabel(facts.collective) && facts.op.commutative);
+}
+
 /// The executions of a call. That of counts takes as long as that of the data, whose sizes are not known here.
 double executions(const Selection& selection) { return counts_go_first(selection) ? 2 : 1; }
 
@@ -120,7 +126,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
   for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
     Selection open{algorithm, facts.collective, {}};
     std::string why = why_not(open, facts, options.allow_rank_divergence);
-    if (why.empty()) why = unranked_because(*algorithm, facts.collective, has_levels(facts) && facts.node_by_node);
+    if (why.empty()) why = unranked_because(*algorithm, facts.collective, fills_nodes(facts));
     if (why.empty() && !algorithm->automatic) why = "serves by name only, since nobody has measured it yet";
     if (!why.empty()) {
       decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 
+#include "circoll/local.hpp"
 #include "circoll/select.hpp"
 #include "circoll/verify.hpp"
 #include "model/traffic.hpp"
@@ -45,6 +47,66 @@ TEST(NodeAware, IsProvenWithItsCosts) {
     }
   }
   EXPECT_EQ(proven, last_size * 9 * 3 * 4);
+}
+
+/// Ranks that lie anywhere on nodes of `cores`, of which one may have fewer.
+std::vector<Rank> scattered(Rank p, Rank cores, unsigned seed) {
+  std::vector<Rank> node_of;
+  for (Rank r = 0; r < p; ++r) node_of.push_back(r / cores);
+  std::shuffle(node_of.begin(), node_of.end(), std::mt19937(seed));
+  return node_of;
+}
+
+TEST(NodeAware, IsProvenForRanksThatLieAnywhere) {
+  for (Rank p = 2; p <= 24; ++p) {
+    for (const Rank cores : {2, 3, 4, 5}) {
+      const Placement placement = placement_of(scattered(p, cores, static_cast<unsigned>(p)));
+      if (placement.in_order == nullptr) continue;  // they happen to lie node by node
+      Shape shape = shape_of(p, cores);
+      shape.params.emplace("relabel", cores);
+      shape.labels = placement.in_order;
+      const Verdict verdict = verify_algorithm(node_aware(), Collective::alltoall, shape);
+      ASSERT_TRUE(verdict.proven()) << verdict.refutation->to_string();
+      // As many messages cross as where the ranks lie node by node.
+      std::int64_t messages = 0;
+      for (shape.rank = 0; shape.rank < p; ++shape.rank) {
+        for (const Step& step : build_schedule(node_aware(), Collective::alltoall, shape).steps)
+          messages += step.kind == StepKind::send && !placement.together(shape.rank, step.peer) ? 1 : 0;
+      }
+      if (p % cores == 0) {
+        EXPECT_EQ(messages, p / cores * (p / cores - 1) * cores) << p << " " << cores;
+      }
+    }
+  }
+}
+
+TEST(NodeAware, IsExecutedForRanksThatLieAnywhere) {
+  const auto policy = make_rules_policy(
+      R"({"circoll_rules": 1, "alltoall": [{"use": "node_aware"}], "allreduce": [{"use": "leaders"}], )"
+      R"("bcast": [{"use": "leaders"}]})",
+      "rules");
+  for (const Rank p : {8, 9, 12}) {
+    local::Options options;
+    options.node_of = scattered(p, 3, 1);
+    ASSERT_NE(placement_of(options.node_of).in_order, nullptr);
+    local::World world(p, options);
+    world.run([&](local::Comm& comm) {
+      const auto number = [p](Rank from, Rank to) { return static_cast<std::int64_t>(from * p + to); };
+      std::vector<std::int64_t> mine, theirs;
+      for (Rank r = 0; r < p; ++r) {
+        mine.push_back(number(comm.rank(), r));
+        theirs.push_back(number(r, comm.rank()));
+      }
+      EXPECT_EQ(alltoall(mine, comm, *policy), theirs);
+      const std::vector<std::int64_t> one{comm.rank()};
+      EXPECT_EQ(allreduce(one, Op::sum, comm, *policy), std::vector<std::int64_t>{p * (p - 1) / 2});
+      for (Rank root = 0; root < p; ++root) {
+        std::vector<std::int64_t> data{comm.rank() == root ? 7 + root : 0};
+        bcast(data, root, comm, *policy);
+        EXPECT_EQ(data[0], 7 + root);
+      }
+    });
+  }
 }
 
 struct Crossing {

@@ -206,6 +206,12 @@ TEST(ModelOnNodes, TakesLeadersWhereNodesAreFilledInOrder) {
   EXPECT_TRUE(considered());
   facts.node_by_node = false;
   EXPECT_FALSE(considered());
+  facts.labels_node_by_node = true;
+  EXPECT_TRUE(considered());
+  facts.collective = Collective::allreduce;
+  EXPECT_TRUE(considered());
+  facts.op.commutative = false;
+  EXPECT_FALSE(considered()) << "operands keep their order";
   facts = {.collective = Collective::bcast, .p = 1152, .bytes = 1 << 18};
   EXPECT_FALSE(considered());
 }
@@ -260,10 +266,15 @@ TEST(Placement, HasLabelsOtherwise) {
   EXPECT_EQ(dealt.cores, 2);
   ASSERT_NE(dealt.labels, nullptr);
   for (Rank r = 0; r < 4; ++r) EXPECT_EQ(dealt.labels->label(r), r);
+  ASSERT_NE(dealt.in_order, nullptr);
+  EXPECT_EQ(*dealt.in_order, Relabelling({0, 2, 1, 3}));
   const Placement uneven = placement_of(std::vector<Rank>{0, 1, 1, 1});
   EXPECT_EQ(uneven.cores, 3);
   EXPECT_EQ(uneven.nodes, 2);
   ASSERT_NE(uneven.labels, nullptr);
+  EXPECT_EQ(*uneven.in_order, Relabelling({3, 0, 1, 2})) << "the smallest node is the last";
+  EXPECT_EQ(placement_of(std::vector<Rank>{0, 1, 1, 2}).in_order, nullptr) << "two nodes are smaller than the largest";
+  EXPECT_EQ(placement_of(std::vector<Rank>{0, 0, 1}).in_order, nullptr) << "not needed";
 }
 
 TEST(Machine, LevelsAreReadAndWritten) {

@@ -30,6 +30,22 @@ constexpr Count much_on_network = 8 << 10, much_on_node = 1 << 20;
 
 bool rounds(const CallFacts& facts) { return is_reducing(facts.collective) && !facts.exact_op; }
 
+/// An algorithm that was learned. Nobody has named it, so that labels serve it as they serve a policy's choice.
+class LearnedChoice final : public Policy {
+ public:
+  explicit LearnedChoice(std::unique_ptr<const Policy> fixed) : fixed_(std::move(fixed)) {}
+  [[nodiscard]] Decision decide(const CallFacts& facts) const override {
+    Decision decision = fixed_->decide(facts);
+    decision.named = false;
+    return decision;
+  }
+  [[nodiscard]] const Machine& machine() const override { return fixed_->machine(); }
+  [[nodiscard]] bool names_algorithm() const override { return true; }
+
+ private:
+  std::unique_ptr<const Policy> fixed_;
+};
+
 /// The bit class of a selection, completed for a call. None if it is unknown. Then it is equal to no other.
 /// The candidates that may serve a call without changing a bit of its result.
 std::uint32_t allowed_of(const std::vector<LearnedCandidate>& candidates, const CallFacts& facts, const mpi::Call& call,
@@ -194,7 +210,7 @@ const mpi::InternedChoice* Learner::choice_of(const Selection& selection) {
   for (const auto& [name, policy] : policies_) {
     if (name == text) return mpi::intern(selection.collective, *policy);
   }
-  policies_.emplace_back(text, make_fixed_policy(selection, options_));
+  policies_.emplace_back(text, std::make_unique<LearnedChoice>(make_fixed_policy(selection, options_)));
   return mpi::intern(selection.collective, *policies_.back().second);
 }
 
@@ -288,9 +304,10 @@ std::optional<LearnedCalls::KnownGroup> Learner::learn_about(const mpi::Call& ca
   if (irregular && (rounds(facts) || !spans_nodes(state.placement()))) return std::nullopt;
   // To know that no bit changes takes too long for many ranks.
   if (rounds(facts) && facts.p > most_ranks_of_bits) return LearnedCalls::KnownGroup{};
-  // Where nodes change places, bits are others than those of the algorithm alone.
-  const auto& levels = state.placement().levels;
-  if (rounds(facts) && levels != nullptr && levels->moves_nodes()) return LearnedCalls::KnownGroup{};
+  // Where labels serve the calls, bits are others than those of the algorithm alone.
+  const Placement& placement = state.placement();
+  const bool moves_nodes = placement.levels != nullptr && placement.levels->moves_nodes();
+  if (rounds(facts) && (moves_nodes || placement.labels != nullptr)) return LearnedCalls::KnownGroup{};
   KindOfCalls kind{.collective = facts.collective,
                    .size_class = size_class(facts.bytes),
                    .op = (facts.op.commutative ? 1U : 0U) | (facts.op.idempotent ? 2U : 0U) |

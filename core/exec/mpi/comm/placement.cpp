@@ -28,7 +28,7 @@ namespace {
 /// A placement that communicators share. All its members follow from the nodes, and from the levels above them.
 struct KnownPlacement {
   std::weak_ptr<const std::vector<Rank>> node_of;
-  std::weak_ptr<const Relabelling> labels;
+  std::weak_ptr<const Relabelling> labels, in_order;
   std::weak_ptr<LevelLabels> levels;
 };
 
@@ -155,10 +155,11 @@ Placement shared_placement(Placement placement) {
     if (!same_levels(levels, placement.levels)) continue;
     placement.labels = std::move(labels);
     placement.node_of = std::move(node_of);
+    if (auto in_order = one.in_order.lock()) placement.in_order = std::move(in_order);
     placement.levels = std::move(levels);
     return placement;
   }
-  known.all.push_back({placement.node_of, placement.labels, placement.levels});
+  known.all.push_back({placement.node_of, placement.labels, placement.in_order, placement.levels});
   return placement;
 }
 
