@@ -57,6 +57,9 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_MEASURE", "auto | off", "auto",
                         "Drop-in and circoll-bench: a job on several hosts measures their network for auto when it "
                         "starts, or takes the numbers that an earlier job has kept; off: neither."},
+    EnvironmentVariable{"CIRCOLL_PARTS", "auto | off | BYTES", "auto",
+                        "Drop-in and circoll-bench: longer messages between hosts go in parts of so many bytes; auto: "
+                        "of 15.9 KiB, where the network's numbers say that it is one of sockets."},
     EnvironmentVariable{"CIRCOLL_ALLOW_RANK_DIVERGENCE", "0 | 1", "0",
                         "Drop-in: 1 admits algorithms that may give ranks different bits of a floating-point sum."},
     EnvironmentVariable{"CIRCOLL_SERVE_AFTER", "NUMBER", "1024",

@@ -80,4 +80,10 @@ std::string network_name() {
   return text.empty() ? "no network" : text;
 }
 
+bool has_infiniband() {
+  std::set<std::string> names;
+  add_infiniband(names);
+  return !names.empty();
+}
+
 }  // namespace circoll

@@ -12,5 +12,7 @@ namespace circoll {
 /// "10.1.0.0/16 (eth0, 10000 Mbit/s), mlx5_0 (100 Gb/sec (4X EDR))". Hosts of a cluster have the same. "no network" if
 /// there are none.
 [[nodiscard]] std::string network_name();
+/// True if this host has InfiniBand, or what looks like it to the system.
+[[nodiscard]] bool has_infiniband();
 
 }  // namespace circoll

@@ -384,7 +384,9 @@ void State::use_profile() {
 mpi::SharedNetwork State::use_network() {
   const bool by_model = serves_by_auto() || sums_ != prepare::Sums::plain;
   if (!alike_ || !by_model || mpi::shared_world() == nullptr) return {};
-  mpi::SharedNetwork shared = mpi::share_network(mpi::shared_world()->comm(), mpi::shared_world()->placement());
+  mpi::SharedNetwork shared =
+      mpi::share_network(mpi::shared_world()->comm(), mpi::shared_world()->placement(), options_.machine);
+  mpi::globals().part_bytes = shared.part_bytes;
   if (!shared.complaint.empty()) warn(shared.complaint);
   if (shared.numbers) {
     options_.machine = with_network(std::move(options_.machine), *shared.numbers, "measured network");

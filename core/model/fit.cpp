@@ -111,6 +111,13 @@ std::optional<NetworkNumbers> rough_numbers(const std::vector<TimedBytes>& excha
   return numbers;
 }
 
+Count part_bytes(const NetworkNumbers& numbers) {
+  constexpr Count part = 16384 - 64;  // messages of usual lengths are no multiple, which would end with an empty part
+  constexpr double most_share = 0.25;
+  const double message_s = numbers.overhead_s > 0 ? numbers.overhead_s : numbers.alpha_s;
+  return message_s <= most_share * static_cast<double>(part) * numbers.beta_s_per_byte ? part : 0;
+}
+
 Machine with_network(Machine machine, const NetworkNumbers& numbers, std::string name) {
   machine.node_alpha_s = machine.within_alpha_s();
   machine.node_beta_s_per_byte = machine.within_beta_s_per_byte();

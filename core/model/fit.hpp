@@ -59,6 +59,12 @@ struct TimedBurst {
                                                           const std::vector<TimedBytes>& one_way,
                                                           const TimedBurst& burst = {}, const TimedBurst& round = {});
 
+/// The length of the parts in which long messages go between hosts. On a socket the answer to a handshake waits behind
+/// a long message that goes the same way, so that an exchange takes the time of two. Messages of this length need no
+/// handshake in the libraries that are known. A part costs an overhead, or alpha if that is not known. It is 0, and
+/// messages stay whole, if that is more than a quarter of the time of the part's bytes.
+[[nodiscard]] Count part_bytes(const NetworkNumbers& numbers);
+
 /// The machine with these numbers between nodes. Inside a node all stays as it is.
 [[nodiscard]] Machine with_network(Machine machine, const NetworkNumbers& numbers, std::string name);
 

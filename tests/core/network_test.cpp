@@ -156,6 +156,18 @@ TEST(RoughNumbers, AreAboveZeroWhateverTheNoise) {
   EXPECT_FALSE(rough_numbers({}, {}));
 }
 
+TEST(PartBytes, PartsPayWhereTheirBytesTakeFourOverheads) {
+  const auto parts = [](double beta_s_per_byte, double alpha_s, double overhead_s) {
+    return part_bytes({.alpha_s = alpha_s, .beta_s_per_byte = beta_s_per_byte, .overhead_s = overhead_s});
+  };
+  EXPECT_EQ(parts(80e-9, 65e-6, 26e-6), 16320) << "100 Mbit/s";
+  EXPECT_EQ(parts(0.8e-9, 20e-6, 2.5e-6), 16320) << "10 Gbit/s";
+  EXPECT_EQ(parts(0.08e-9, 2e-6, 0.5e-6), 0) << "100 Gbit/s";
+  // Without an overhead alpha is the price of a message.
+  EXPECT_EQ(parts(8e-9, 25e-6, 0), 16320);
+  EXPECT_EQ(parts(0.8e-9, 20e-6, 0), 0);
+}
+
 TEST(WithNetwork, ChangesNothingInsideANode) {
   const Machine before = default_machine();
   const Machine after = with_network(before, {.alpha_s = 60e-6, .beta_s_per_byte = 80e-9}, "net");

@@ -113,7 +113,7 @@ function(dropin_tests)
   same_output(retried 3 ${exchanged} nonblocking)
   same_output(retried 3 reduce,gather left)
   # Each rank is on a node of its own, so that an alltoallv may be an alltoall.
-  mpi_test(dropin_${name}_retried_np4_across_nodes 60 ENVIRONMENT CIRCOLL_CORES=1 CIRCOLL_LEARN=off CIRCOLL_MEASURE=off
+  mpi_test(dropin_${name}_retried_np4_across_nodes 60 ENVIRONMENT CIRCOLL_CORES=1 CIRCOLL_LEARN=off CIRCOLL_MEASURE=off CIRCOLL_PARTS=48
            COMMAND ${here}/same_output_test.sh ${name} 4 ${dropin} ${yield} ${exchanged} $<TARGET_FILE:retried_${name}>)
   same_output(held_arrays 3 reduce_scatter,allgatherv,gatherv,scatterv,alltoallv)
   if(name STREQUAL openmpi)  # those of MPICH 4.0.2 are broken natively

@@ -90,6 +90,11 @@ with tempfile.TemporaryDirectory() as scratch:
     network, _, warnings = launch(3, *hosts, "CIRCOLL_MEASURE=often")
     expect(len(warnings) == 1 and "neither auto nor off" in warnings[0], "an unknown value is a warning", str(warnings))
 
+    # Long messages go in parts if the user says so. With the numbers of this machine they may or may not.
+    for value, words, wrong in (("1Ki", True, 0), ("off", False, 0), ("many", None, 1)):
+        network, _, warnings = launch(3, *hosts, f"CIRCOLL_PARTS={value}")
+        expect(words in (None, "long messages go in parts of 1 KiB" in network) and len(warnings) == wrong, f"CIRCOLL_PARTS={value}", network, str(warnings))
+
     # Two jobs at once leave one whole file.
     file.unlink()
     jobs = [subprocess.Popen(launching.launcher(mpi) + launching.processes(mpi, 3, ["env", *hosts, f"LD_PRELOAD={preload}", program]),

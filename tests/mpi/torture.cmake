@@ -21,6 +21,13 @@ function(torture_tests)
     torture_test(exchanges_np${np} ${np} "${preload_dropin};CIRCOLL_CORES=2;CIRCOLL_POLICY=file:${here}/exchanges.json" 5
                  --seed 4${np} --collectives alltoall,alltoallv)
   endforeach()
+  torture_test(scattered_exchanges_np7 7 "${preload_dropin}:$<TARGET_FILE:circoll_scattered_${name}>;CIRCOLL_POLICY=file:${here}/exchanges.json" 5
+               --seed 49 --collectives alltoall,alltoallv)
+  # Between nodes messages go in parts. Those of 96 bytes hold whole elements of most types with gaps, and those of 50
+  # hold none.
+  torture_test(parts_np3 3 "${preload_dropin};CIRCOLL_CORES=1;CIRCOLL_PARTS=96;CIRCOLL_LEARN=off" 5 --seed 51)
+  torture_test(parts_np5 5 "${preload_delay};CIRCOLL_CORES=2;CIRCOLL_PARTS=50;CIRCOLL_LEARN=off" 5 --seed 52)
+  torture_test(parts_np7 7 "${preload_dropin};CIRCOLL_CORES=1;CIRCOLL_PARTS=1000;CIRCOLL_LEARN=off" 5 --seed 53 --threads multiple)
   torture_test(threads 3 ${preload_dropin} 4 --seed 13 --threads multiple)
   # Among neighbours only, against the definition. The other tests have some such calls, too.
   foreach(np 2 3 5 7)

@@ -7,6 +7,7 @@
 
 #include "calibrate.hpp"
 #include "circoll/error.hpp"
+#include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/serve/shared_network.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
@@ -33,7 +34,8 @@ void use_network(Options& options, int rank, int size) {
   if (options.policy != "auto" || !options.machine.empty()) return;
   std::vector<mpi::RankLocation> ranks;
   if (mpi::gather_locations(MPI_COMM_WORLD, rank, size, &ranks) != MPI_SUCCESS) return;
-  mpi::SharedNetwork network = mpi::share_network(MPI_COMM_WORLD, mpi::placement_from(ranks));
+  mpi::SharedNetwork network = mpi::share_network(MPI_COMM_WORLD, mpi::placement_from(ranks), default_machine());
+  mpi::globals().part_bytes = network.part_bytes;
   mpi::keep(network);
   if (const std::string complaint = mpi::topology_complaint(ranks, rank); !complaint.empty())
     std::fprintf(stderr, "circoll-bench: %s\n", complaint.c_str());

@@ -28,6 +28,7 @@ void reset_globals() {
   global.keyvals_made = false;
   global.world.reset();
   global.expects_devices = false;
+  global.part_bytes = 0;
   global.finalizing = false;
   ++global.generation;
 }

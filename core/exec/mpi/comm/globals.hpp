@@ -36,6 +36,9 @@ struct Globals {
   /// Calls of each collective on a communicator that are native before one is served (CIRCOLL_SERVE_AFTER). The
   /// drop-in sets it. 0: all calls are served, also on communicators of one rank, where there is nothing to gain.
   std::atomic<int> serve_after{0};
+  /// Bytes of the parts in which long messages go between nodes. It is the same on all ranks, and 0 if none goes in
+  /// parts. The drop-in sets it where MPI_Init ends.
+  std::atomic<std::int64_t> part_bytes{0};
   /// The ranges of tags that have been taken.
   std::atomic<std::uint64_t> ranges{0};
   /// Set once the clean-up at MPI_Finalize has begun: from then on every call is native.

@@ -132,6 +132,7 @@ bool Execution::advance(bool inside_mpi) {
   news_ = false;
   if (way_ == Way::straight) return go_in_order({}) && (failed() || engine_.done());
   collect(inside_mpi && others_.empty() ? mpi_.wait() : mpi_.poll());
+  news_ = news_ || mpi_.moved();
   if (node_ != nullptr) {
     collect(node_->poll());
   } else {

@@ -69,7 +69,7 @@ class Execution {
   /// The MPI error code of the first failure, or of a message that was longer than expected.
   [[nodiscard]] int error() const;
   /// After an error: whether all messages have been sent and received nevertheless.
-  [[nodiscard]] bool complete() const { return !failed() && engine_.done(); }
+  [[nodiscard]] bool complete() const { return !failed() && engine_.done() && !mpi_.leaves_parts(); }
   /// Gives up messages that are under way. Receives have ended when it returns, unless MPI cannot end them.
   void abandon() noexcept;
   /// After an error: the MPI messages that were given up and are not complete. MPI may still use the memory of the

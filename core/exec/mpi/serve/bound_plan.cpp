@@ -46,13 +46,20 @@ prepare::Choices& choices() {
 
 }  // namespace
 
+PartsRule parts_rule(const Placement& placement, Rank rank) {
+  return {.bytes = globals().part_bytes,
+          .node_of = placement.node_of.get(),
+          .rank = rank,
+          .most_messages = static_cast<std::uint32_t>(tag_layout().unit)};
+}
+
 BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, MPI_Datatype type, const TypeInfo& info,
                      const Placement& placement)
     : PreparedCall(signature, hash, placement, tag_layout().most_tags()),
       memory_bytes_(sizeof(BoundPlan) + prepared_bytes()) {
   if (!has_plan()) return;
-  messages_ = std::make_unique<MessageTable>(plan(), type, info);
-  memory_bytes_ += plan().steps.size() * sizeof(MpiMessage);
+  messages_ = std::make_unique<MessageTable>(plan(), type, info, parts_rule(placement, signature.head.rank));
+  memory_bytes_ += messages_->memory_bytes();
   give_back(take_execution());
 }
 

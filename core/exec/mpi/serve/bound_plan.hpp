@@ -53,6 +53,9 @@ class BoundPlan : public prepare::PreparedCall {
   std::atomic<prepare::CacheAccount*> account_{nullptr};
 };
 
+/// The rule for the messages of a rank's plan.
+[[nodiscard]] PartsRule parts_rule(const Placement& placement, Rank rank);
+
 /// The plan of a signature, made if there is none. It is nullptr if another thread is just looking for one and `wait`
 /// is false. CIRCOLL_CACHE_BYTES bounds what is kept. Thread-safe. Throws as BoundPlan.
 [[nodiscard]] std::shared_ptr<BoundPlan> find_plan(const Signature& signature, MPI_Datatype type, const TypeInfo& info,

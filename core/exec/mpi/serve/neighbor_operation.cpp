@@ -73,7 +73,7 @@ NeighborOperation::NeighborOperation(const NeighborCall& call, CommState& state,
       sendbuf_(call.send.buffer),
       recvbuf_(const_cast<void*>(call.recv.buffer)),
       plan_(plan_of(way, sides_)),
-      messages_(plan_, MPI_BYTE, {}),
+      messages_(plan_, MPI_BYTE, {}, parts_rule(state.placement(), state.rank())),
       execution_(plan_, messages_),
       tags_(state),
       memory_(arenas()) {}

@@ -14,6 +14,7 @@
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "facts/environment.hpp"
 #include "facts/median.hpp"
+#include "facts/network_name.hpp"
 #include "facts/text.hpp"
 #include "model/probe.hpp"
 #include "select/network.hpp"
@@ -195,8 +196,22 @@ std::vector<TimedBytes> medians_over_hosts(const std::vector<HostTimes>& all, st
 struct News {
   std::int32_t known = 0;
   std::int32_t measure = 0;
+  std::int64_t part_bytes = 0;
   NetworkNumbers numbers{};
 };
+
+/// By CIRCOLL_PARTS, or by the network. `complaint` gets a sentence about a value that is none.
+Count wanted_part_bytes(const std::optional<NetworkNumbers>& numbers, std::string* complaint) {
+  const std::string value = environment("CIRCOLL_PARTS").value_or("auto");
+  if (value == "off") return 0;
+  constexpr Count least = 32;
+  if (const auto bytes = value == "auto" ? std::nullopt : parse_bytes(value); bytes && *bytes >= least) return *bytes;
+  if (value != "auto") {
+    *complaint += (complaint->empty() ? "" : "; ") + ("CIRCOLL_PARTS: '" + value) +
+                  "' is neither auto, off nor a size of 32 bytes or more; auto is used";
+  }
+  return numbers && !has_infiniband() ? part_bytes(*numbers) : 0;
+}
 
 bool share(MPI_Comm comm, News& news) { return PMPI_Bcast(&news, sizeof news, MPI_BYTE, 0, comm) == MPI_SUCCESS; }
 
@@ -219,7 +234,9 @@ std::string measure(MPI_Comm comm, int rank, std::span<const int> leaders, Share
   const double begin = PMPI_Wtime();
   network.numbers = measure_network(comm, rank, leaders);
   News news{.known = network.numbers ? 1 : 0, .numbers = network.numbers.value_or(NetworkNumbers{})};
-  if (!share(comm, news)) news.known = 0;
+  if (rank == 0) news.part_bytes = wanted_part_bytes(network.numbers, &network.complaint);
+  if (!share(comm, news)) news = {};
+  network.part_bytes = news.part_bytes;
   network.numbers = news.known != 0 ? std::optional(news.numbers) : std::nullopt;
   if (!network.numbers) return "not measured, since messages between the hosts failed";
   return "measured between " + std::to_string(leaders.size()) + " hosts in " + readable_time(PMPI_Wtime() - begin) +
@@ -228,7 +245,7 @@ std::string measure(MPI_Comm comm, int rank, std::span<const int> leaders, Share
 
 }  // namespace
 
-SharedNetwork share_network(MPI_Comm comm, const Placement& placement) {
+SharedNetwork share_network(MPI_Comm comm, const Placement& placement, const Machine& machine) {
   if (placement.node_of == nullptr) return {};
   const std::vector<int> leaders = leaders_of(*placement.node_of);
   if (leaders.size() < 2) return {};
@@ -254,8 +271,16 @@ SharedNetwork share_network(MPI_Comm comm, const Placement& placement) {
     } else {
       network.origin = "none, since " + why;
     }
+    if (news.measure == 0) {
+      std::optional<NetworkNumbers> known = news.known != 0 ? std::optional(news.numbers) : std::nullopt;
+      if (environment("CIRCOLL_MACHINE"))
+        known = {
+            .alpha_s = machine.alpha_s, .beta_s_per_byte = machine.beta_s_per_byte, .overhead_s = machine.overhead_s};
+      news.part_bytes = wanted_part_bytes(known, &network.complaint);
+    }
   }
   if (!share(comm, news)) return {.origin = "none, since MPI_Bcast failed"};
+  network.part_bytes = news.part_bytes;
   if (news.known != 0) network.numbers = news.numbers;
   if (news.measure != 0) {
     const std::string how = measure(comm, rank, leaders, network);
@@ -269,6 +294,8 @@ SharedNetwork share_network(MPI_Comm comm, const Placement& placement) {
       if (!network.unkept) network.origin += "; not kept, since " + std::string(why_not);
     }
   }
+  if (rank == 0 && network.part_bytes > 0)
+    network.origin = "long messages go in parts of " + readable_bytes(network.part_bytes) + "; " + network.origin;
   if (rank == 0 && network.numbers) network.origin = select::readable(*network.numbers) + "; " + network.origin;
   return network;
 }
