@@ -54,6 +54,7 @@ std::optional<Relabelling> Relabelling::node_by_node(std::span<const Rank> node_
   std::map<Rank, std::vector<Rank>> members;
   for (std::size_t r = 0; r < node_of.size(); ++r) members[node_of[r]].push_back(static_cast<Rank>(r));
   std::vector<const std::vector<Rank>*> nodes;
+  nodes.reserve(members.size());
   for (const auto& [node, ranks] : members) nodes.push_back(&ranks);
   // Nodes are in the order of their first ranks, but the smallest is the last.
   std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->front() < b->front(); });

@@ -178,6 +178,7 @@ Fit fit_machine(const Calibration& calibration) {
 std::vector<SlowHost> slow_hosts(const std::vector<HostTime>& hosts) {
   constexpr double slow = 1.5;
   std::vector<double> times;
+  times.reserve(hosts.size());
   for (const HostTime& host : hosts) times.push_back(host.seconds);
   const double usual = median(times);
   std::vector<SlowHost> found;
