@@ -46,7 +46,6 @@ class LearnedChoice final : public Policy {
   std::unique_ptr<const Policy> fixed_;
 };
 
-/// The bit class of a selection, completed for a call. None if it is unknown. Then it is equal to no other.
 /// The candidates that may serve a call without changing a bit of its result.
 std::uint32_t allowed_of(const std::vector<LearnedCandidate>& candidates, const CallFacts& facts, const mpi::Call& call,
                          const Decision& decision, const PolicyOptions& options, KnownBits& bits) {
