@@ -118,6 +118,15 @@ Count part_bytes(const NetworkNumbers& numbers) {
   return message_s <= most_share * static_cast<double>(part) * numbers.beta_s_per_byte ? part : 0;
 }
 
+NetworkNumbers network_of(const Machine& machine) {
+  return {.alpha_s = machine.alpha_s,
+          .beta_s_per_byte = machine.beta_s_per_byte,
+          .f_alpha = machine.f_alpha,
+          .f_beta = machine.f_beta,
+          .overhead_s = machine.overhead_s,
+          .overhead_both_s = machine.overhead_both_s};
+}
+
 Machine with_network(Machine machine, const NetworkNumbers& numbers, std::string name) {
   machine.node_alpha_s = machine.within_alpha_s();
   machine.node_beta_s_per_byte = machine.within_beta_s_per_byte();

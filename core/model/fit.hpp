@@ -65,6 +65,9 @@ struct TimedBurst {
 /// messages stay whole, if that is more than a quarter of the time of the part's bytes.
 [[nodiscard]] Count part_bytes(const NetworkNumbers& numbers);
 
+/// Those of a machine between nodes.
+[[nodiscard]] NetworkNumbers network_of(const Machine& machine);
+
 /// The machine with these numbers between nodes. Inside a node all stays as it is.
 [[nodiscard]] Machine with_network(Machine machine, const NetworkNumbers& numbers, std::string name);
 

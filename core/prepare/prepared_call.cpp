@@ -81,12 +81,13 @@ void PreparedCall::find_labels(const SignatureHead& head) {
   if (named_ || !head.commutative) return;
   LevelLabels::Found found;
   if (placement_.levels != nullptr) found = placement_.levels->find(selection_, head.root);
-  if (found.labels == nullptr && placement_.in_order != nullptr && is_for_nodes(*selection_.algorithm) &&
-      can_relabel(selection_.collective)) {
+  if (found.labels == nullptr) {
+    if (placement_.in_order == nullptr || !is_for_nodes(*selection_.algorithm) || !can_relabel(selection_.collective))
+      return;
     labels_ = placement_.in_order;
     why_ += "; ranks are numbered node by node";
+    return;
   }
-  if (found.labels == nullptr) return;
   labels_ = found.labels;
   why_ += "; nodes change places: " + std::to_string(found.percent) + " % less between parts of level " +
           std::to_string(found.level + 1);

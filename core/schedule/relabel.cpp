@@ -57,8 +57,9 @@ std::optional<Relabelling> Relabelling::node_by_node(std::span<const Rank> node_
   nodes.reserve(members.size());
   for (const auto& [node, ranks] : members) nodes.push_back(&ranks);
   // Nodes are in the order of their first ranks, but the smallest is the last.
-  std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->front() < b->front(); });
-  std::stable_sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->size() > b->size(); });
+  std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) {
+    return a->size() != b->size() ? a->size() > b->size() : a->front() < b->front();
+  });
   std::vector<Rank> labels(node_of.size());
   Rank label = 0;
   for (const std::vector<Rank>* const ranks : nodes) {

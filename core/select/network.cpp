@@ -42,12 +42,7 @@ KeptNetwork read_network(const std::string& file, const std::string& key) {
     const Machine machine = machine_from_json(read_text_file(file), file);
     if (machine.name != key) throw Error(ErrorCode::invalid_argument, file + " is of '" + machine.name + "'");
     if (machine.overhead_s == 0) return {};  // of a version that did not measure it
-    return {.numbers = NetworkNumbers{.alpha_s = machine.alpha_s,
-                                      .beta_s_per_byte = machine.beta_s_per_byte,
-                                      .f_alpha = machine.f_alpha,
-                                      .f_beta = machine.f_beta,
-                                      .overhead_s = machine.overhead_s,
-                                      .overhead_both_s = machine.overhead_both_s}};
+    return {.numbers = network_of(machine)};
   } catch (const std::exception& error) {
     return {.complaint =
                 "the kept numbers of this network are not used, and measured anew: " + std::string(error.what())};

@@ -125,60 +125,21 @@ void measure_reductions(std::vector<Sample>& samples) {
   }
 }
 
-/// One rank of each host, and the number of this rank's among them: -1, if it is none of them.
-struct Hosts {
-  std::vector<int> leaders{};
-  int own = -1;
-};
-
-Hosts hosts_from(const std::vector<Rank>& node_of, int rank) {
-  Hosts hosts;
-  for (std::size_t r = 0; r < node_of.size(); ++r) {
-    if (node_of[r] != static_cast<Rank>(hosts.leaders.size())) continue;
-    if (static_cast<int>(r) == rank) hosts.own = static_cast<int>(hosts.leaders.size());
-    hosts.leaders.push_back(static_cast<int>(r));
-  }
-  return hosts;
-}
-
-/// Exchanges `bytes` with a rank in parts, which need no handshake. A handshake waits behind data that goes the same
-/// way, so that an exchange of one message may take the time of two.
-class ExchangeInParts {
- public:
-  ExchangeInParts(int peer, Count bytes)
-      : peer_(peer), parts_(bytes / part), out_(part), in_(static_cast<std::size_t>(parts_ * part)) {}
-
-  void run() {
-    std::vector<MPI_Request> requests(static_cast<std::size_t>(2 * parts_), MPI_REQUEST_NULL);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(parts_); ++i) {
-      must(PMPI_Irecv(in_.data() + i * part, part, MPI_BYTE, peer_, tag, MPI_COMM_WORLD, &requests[2 * i]));
-      must(PMPI_Isend(out_.data(), part, MPI_BYTE, peer_, tag, MPI_COMM_WORLD, &requests[2 * i + 1]));
-    }
-    must(PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
-  }
-
- private:
-  static constexpr int part = 8192, tag = 3;
-  int peer_;
-  Count parts_;
-  std::vector<char> out_, in_;
-};
-
 /// Seconds of an exchange of `bytes` with the partner that is fastest for this host. In each round all hosts exchange
 /// at once, but for one or two that rest. Each host has two partners at least, which lie far from one another, since
 /// slow hosts may be neighbours.
-double time_own_host(const Hosts& hosts, Count bytes) {
-  constexpr int rounds = 3, repetitions = 3;
-  const int number = static_cast<int>(hosts.leaders.size());
+double time_host(const std::vector<int>& leaders, int own, Count bytes) {
+  constexpr int rounds = 3, repetitions = 3, tag = 3, part = 8192;
+  const int number = static_cast<int>(leaders.size());
   double fastest = 0;
   for (int round = 0; round < rounds; ++round) {
     const int sum = 1 + round * number / rounds;  // of the numbers of two partners
-    const int partner = ((sum - hosts.own) % number + number) % number;
-    if (partner == hosts.own) continue;
-    ExchangeInParts exchange(hosts.leaders[static_cast<std::size_t>(partner)], bytes);
-    exchange.run();  // a connection, and both are there
+    const int partner = ((sum - own) % number + number) % number;
+    if (partner == own) continue;
+    mpi::PairMessages messages(MPI_COMM_WORLD, leaders[static_cast<std::size_t>(partner)], tag, bytes);
+    must(messages.exchange_in_parts(bytes, part));  // a connection, and both are there
     const double begin = PMPI_Wtime();
-    for (int i = 0; i < repetitions; ++i) exchange.run();
+    for (int i = 0; i < repetitions; ++i) must(messages.exchange_in_parts(bytes, part));
     const double seconds = std::max(PMPI_Wtime() - begin, 1e-9) / repetitions;
     if (fastest == 0 || seconds < fastest) fastest = seconds;
   }
@@ -193,18 +154,17 @@ void measure_hosts(const std::vector<Rank>& node_of, int rank, Calibration* cali
     double seconds = 0;
     std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
   } mine;
-  const Hosts hosts = hosts_from(node_of, rank);
-  if (hosts.leaders.size() < 3) return;
-  if (hosts.own >= 0) {
+  const std::vector<int> leaders = mpi::leaders_of(node_of);
+  if (leaders.size() < 3) return;
+  if (const auto own = std::ranges::find(leaders, rank); own != leaders.end()) {
     int length = 0;
     must(PMPI_Get_processor_name(mine.name.data(), &length));
-    mine.seconds = time_own_host(hosts, bytes);
+    mine.seconds = time_host(leaders, static_cast<int>(own - leaders.begin()), bytes);
     if (rank != 0) must(PMPI_Send(&mine, sizeof mine, MPI_BYTE, 0, tag, MPI_COMM_WORLD));
   }
-  for (std::size_t host = 0; rank == 0 && host < hosts.leaders.size(); ++host) {
+  for (std::size_t host = 0; rank == 0 && host < leaders.size(); ++host) {
     auto one = mine;
-    if (host > 0)
-      must(PMPI_Recv(&one, sizeof one, MPI_BYTE, hosts.leaders[host], tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    if (host > 0) must(PMPI_Recv(&one, sizeof one, MPI_BYTE, leaders[host], tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     calibration->hosts.push_back({.name = one.name.data(), .seconds = one.seconds});
   }
   wait_asleep();

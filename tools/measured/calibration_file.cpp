@@ -1,6 +1,8 @@
 // Files of samples.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 
 #include "measured/calibration.hpp"
 #include "measured/file_kind.hpp"
@@ -24,12 +26,17 @@ std::string names_of_kinds() {
   return names;
 }
 
+/// A list among the members; without one it is empty.
+std::span<const select::Json> list_of(const select::Members& members, std::string_view key) {
+  const select::Json* const list = members.find(key);
+  if (list == nullptr) return {};
+  if (list->array() == nullptr) members.fail(*list, "'" + std::string(key) + "' must be an array");
+  return *list->array();
+}
+
 std::vector<SampledWay> ways_of(const select::Members& members, const std::string& source) {
   std::vector<SampledWay> ways;
-  const select::Json* const list = members.find("node_ways");
-  if (list == nullptr) return ways;
-  if (list->array() == nullptr) members.fail(*list, "'node_ways' must be an array");
-  for (const select::Json& entry : *list->array()) {
+  for (const select::Json& entry : list_of(members, "node_ways")) {
     const select::Members way(entry, source, {"name", "from_bytes", "read"});
     ways.push_back({.name = way.text("name"),
                     .from_bytes = way.integer("from_bytes"),
@@ -44,10 +51,7 @@ std::vector<SampledWay> ways_of(const select::Members& members, const std::strin
 
 std::vector<HostTime> hosts_of(const select::Members& members, const std::string& source) {
   std::vector<HostTime> hosts;
-  const select::Json* const list = members.find("hosts");
-  if (list == nullptr) return hosts;
-  if (list->array() == nullptr) members.fail(*list, "'hosts' must be an array");
-  for (const select::Json& entry : *list->array()) {
+  for (const select::Json& entry : list_of(members, "hosts")) {
     const select::Members host(entry, source, {"name", "seconds"});
     hosts.push_back({.name = host.text("name"), .seconds = host.number("seconds")});
     if (!(hosts.back().seconds > 0)) host.fail(host.at("seconds"), "'seconds' must be above 0");
@@ -71,9 +75,8 @@ Calibration calibration_from_json(std::string_view json, const std::string& sour
                                 {"circoll_calibration", "name", "about", "samples", "node_ways", "hosts"});
   members.require_version("circoll_calibration");
   Calibration calibration{.name = members.text("name"), .about = members.text("about"), .samples = {}};
-  const auto* samples = members.at("samples").array();
-  if (samples == nullptr) members.fail(members.at("samples"), "'samples' must be an array");
-  for (const select::Json& entry : *samples) {
+  (void)members.at("samples");  // which may be empty, but not missing
+  for (const select::Json& entry : list_of(members, "samples")) {
     const select::Members sample(entry, source, {"kind", "bytes", "seconds", "ranks"});
     const std::string kind = sample.text("kind");
     const auto* found =

@@ -108,10 +108,8 @@ const OwnPath& own_path() {
 /// Levels above the nodes of a placement. path_of(rank) is the path to the rank's node, whose name comes last.
 template <typename PathOf>
 std::shared_ptr<LevelLabels> levels_by_first_ranks(const Placement& placement, const PathOf& path_of) {
-  std::vector<std::vector<std::string>> paths;  // nodes are numbered in the order of their first ranks
-  for (std::size_t r = 0; r < placement.node_of->size(); ++r) {
-    if ((*placement.node_of)[r] == static_cast<Rank>(paths.size())) paths.push_back(path_of(r));
-  }
+  std::vector<std::vector<std::string>> paths;
+  for (const int leader : leaders_of(*placement.node_of)) paths.push_back(path_of(static_cast<std::size_t>(leader)));
   return std::make_shared<LevelLabels>(Levels(std::move(paths)), placement);
 }
 
@@ -248,6 +246,14 @@ std::vector<Rank> nodes_of(std::span<const RankLocation> all) {
   for (const RankLocation& one : all)
     nodes.push_back(numbers.try_emplace(one.node, static_cast<Rank>(numbers.size())).first->second);
   return nodes;
+}
+
+std::vector<int> leaders_of(std::span<const Rank> node_of) {
+  std::vector<int> leaders;
+  for (std::size_t r = 0; r < node_of.size(); ++r) {
+    if (node_of[r] == static_cast<Rank>(leaders.size())) leaders.push_back(static_cast<int>(r));
+  }
+  return leaders;
 }
 
 Placement placement_from(std::span<const RankLocation> all) {

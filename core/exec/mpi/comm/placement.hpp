@@ -69,6 +69,9 @@ struct RankLocation {
 /// The node of each rank. Nodes are numbered in the order of their first ranks.
 [[nodiscard]] std::vector<Rank> nodes_of(std::span<const RankLocation> all);
 
+/// The first ranks of the nodes, where nodes are numbered in the order of these ranks.
+[[nodiscard]] std::vector<int> leaders_of(std::span<const Rank> node_of);
+
 /// The placement of the ranks, the same on all of them.
 [[nodiscard]] Placement placement_from(std::span<const RankLocation> all);
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/library/pair_messages.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
@@ -29,15 +30,6 @@ constexpr std::size_t sizes = probe_bytes.size();
 /// with partners in all steps at once. 0: there are none.
 using HostTimes = std::array<double, 2 * sizes + 2>;
 constexpr std::size_t burst_place = 2 * sizes, round_place = 2 * sizes + 1;
-
-/// The first ranks of the nodes, which are numbered in the order of these ranks.
-std::vector<int> leaders_of(std::span<const Rank> node_of) {
-  std::vector<int> leaders;
-  for (std::size_t r = 0; r < node_of.size(); ++r) {
-    if (node_of[r] == static_cast<Rank>(leaders.size())) leaders.push_back(static_cast<int>(r));
-  }
-  return leaders;
-}
 
 /// One host's part in the measurement. Errors of MPI end it; then `rc()` is none of MPI_SUCCESS.
 class Prober {
@@ -273,9 +265,7 @@ SharedNetwork share_network(MPI_Comm comm, const Placement& placement, const Mac
     }
     if (news.measure == 0) {
       std::optional<NetworkNumbers> known = news.known != 0 ? std::optional(news.numbers) : std::nullopt;
-      if (environment("CIRCOLL_MACHINE"))
-        known = {
-            .alpha_s = machine.alpha_s, .beta_s_per_byte = machine.beta_s_per_byte, .overhead_s = machine.overhead_s};
+      if (environment("CIRCOLL_MACHINE")) known = network_of(machine);
       news.part_bytes = wanted_part_bytes(known, &network.complaint);
     }
   }
