@@ -7,6 +7,7 @@
 #include <string>
 
 #include "circoll/collectives.hpp"
+#include "circoll/model.hpp"
 #include "circoll/verify.hpp"
 #include "model/near_labels.hpp"
 
@@ -44,11 +45,16 @@ Levels of_ranks(const Levels& nodes, const Placement& placement) {
   return Levels(std::move(paths));
 }
 
+/// Without levels. Algorithms for nodes know dealt ranks node by node.
 Shape shape_of(const Selection& selection, const Placement& placement, Rank root) {
-  return {.size = static_cast<Rank>(placement.node_of->size()),
-          .root = root,
-          .params = selection.params,
-          .labels = placement.labels};
+  Shape shape{.size = static_cast<Rank>(placement.node_of->size()),
+              .root = root,
+              .params = selection.params,
+              .labels = placement.labels};
+  if (placement.in_order != nullptr && is_for_nodes(*selection.algorithm) &&
+      shape.params.try_emplace("relabel", placement.cores).second)
+    shape.labels = placement.in_order;
+  return shape;
 }
 
 /// Blocks of all messages between the groups, step by step.
