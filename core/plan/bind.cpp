@@ -50,7 +50,9 @@ class Binder {
       bound.elements = append_runs(step);
       bound.run_count = position(plan_.runs.size()) - bound.first_run;
     }
-    bound.empty = bound.elements == 0 && traits_of(schedule_.collective).moves_data;
+    // A barrier's messages and the answers of windows have no operand, and are sent.
+    const bool answers = is_message(step) && schedule_.operand(message_operand(step)).empty();
+    bound.empty = bound.elements == 0 && traits_of(schedule_.collective).moves_data && !answers;
     plan_.steps.push_back(bound);
   }
 

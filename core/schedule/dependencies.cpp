@@ -89,6 +89,9 @@ class Deriver {
       for (const Operand o : operands_written(step)) write(s, o);
     }
     for (const auto& [earlier, later] : schedule_.edges) edges_.emplace_back(earlier, later);
+    // The acknowledgement of a message goes before what is sent on.
+    if (!schedule_.edges.empty())
+      std::ranges::stable_sort(edges_, {}, [](const auto& earlier_and_later) { return earlier_and_later.second; });
     return lists(steps);
   }
 

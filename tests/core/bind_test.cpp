@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
 #include "circoll/plan.hpp"
 #include "plan/addresses.hpp"
@@ -62,6 +63,19 @@ TEST(Bind, CyclicRangeHasTwoPieces) {
   expect_piece(list[0], Area::recv, 6 * 8, 4);
   expect_piece(list[1], Area::recv, 0, 3);
   EXPECT_EQ(plan.steps[0].elements, 7);
+}
+
+TEST(Bind, AnswersOfWindowsAreSent) {
+  for (Rank rank = 0; rank < 4; ++rank) {
+    const Schedule schedule = build_schedule("bcast/binomial:window=1", {.size = 4, .rank = rank});
+    for (const Count count : {0, 5}) {
+      const Plan plan = bind(schedule, Layout::uniform(1, 1, count), 8);
+      for (StepIndex s = 0; s < schedule.steps.size(); ++s) {
+        const bool answers = schedule.operand(message_operand(schedule.steps[s])).empty();
+        EXPECT_EQ(plan.steps[s].empty, !answers && count == 0) << "rank " << rank << ", step " << s;
+      }
+    }
+  }
 }
 
 TEST(Bind, AdjacentPiecesMergeAndEmptyOnesVanish) {

@@ -93,6 +93,18 @@ TEST(Window, TheNextMessageWaitsForTheAnswerToTheLast) {
   EXPECT_NE(std::find(root.edges.begin(), root.edges.end(), std::pair{answers[0], sends[1]}), root.edges.end());
 }
 
+TEST(Window, TheAnswerBeginsBeforeWhatIsSentOn) {
+  const Schedule inner = build_schedule("bcast/binomial:window=1", {.size = 4, .rank = 2});
+  const Dependencies dependencies = derive_dependencies(inner);
+  ASSERT_EQ(inner.steps[0].kind, StepKind::recv);
+  const auto next = dependencies.successors(0);
+  ASSERT_EQ(next.size(), 2U);
+  EXPECT_EQ(inner.steps[next[0]].peer, inner.steps[0].peer);
+  EXPECT_EQ(inner.count(message_operand(inner.steps[next[0]])), 0);
+  EXPECT_EQ(inner.steps[next[1]].kind, StepKind::send);
+  for (StepIndex s = 0; s < inner.steps.size(); ++s) EXPECT_TRUE(std::ranges::is_sorted(dependencies.successors(s)));
+}
+
 TEST(Window, IsAParameterOfEveryAlgorithm) {
   EXPECT_EQ(parse_selection("scan/recursive_doubling:window=2").text(), "recursive_doubling:window=2");
   EXPECT_THROW((void)parse_selection("allreduce/ring:window=0"), Error);

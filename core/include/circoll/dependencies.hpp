@@ -12,7 +12,7 @@ namespace circoll {
 /// A directed acyclic graph over the steps of one schedule, as adjacency lists of successors.
 struct Dependencies {
   std::vector<std::uint32_t> offsets;    ///< steps + 1 entries
-  std::vector<StepIndex> targets;        ///< successors of step i: targets[offsets[i] .. offsets[i + 1])
+  std::vector<StepIndex> targets;        ///< successors of step i, ascending: targets[offsets[i] .. offsets[i + 1])
   std::vector<std::uint32_t> in_degree;  ///< number of predecessors of each step
 
   [[nodiscard]] std::span<const StepIndex> successors(StepIndex step) const {

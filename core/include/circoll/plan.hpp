@@ -82,7 +82,8 @@ struct Run {
 struct PlanStep {
   StepKind kind = StepKind::copy;  ///< as Step::kind
   bool arrives_left = false;       ///< of StepKind::recv_reduce
-  /// No bytes to move: the step only keeps its place in the order. Never set for the messages of a barrier.
+  /// No bytes to move: the step only keeps its place in the order. Never set for messages of a barrier, and for
+  /// the answers of a window.
   bool empty = false;
   std::uint32_t tag = 0;        ///< this message is the tag-th between the two ranks in this direction
   Rank peer = -1;               ///< the rank of the other end of a message; -1 for local steps
