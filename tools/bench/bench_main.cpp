@@ -29,9 +29,9 @@ int calibrate(const Options& options, int rank) {
   return 0;
 }
 
-/// Gives "auto" the numbers of the network between several hosts, as under the drop-in.
+/// Has long messages between hosts go in parts where the network says so. Gives "auto" the numbers of the network, as
+/// under the drop-in.
 void use_network(Options& options, int rank, int size) {
-  if (options.policy != "auto" || !options.machine.empty()) return;
   std::vector<mpi::RankLocation> ranks;
   if (mpi::gather_locations(MPI_COMM_WORLD, rank, size, &ranks) != MPI_SUCCESS) return;
   mpi::SharedNetwork network = mpi::share_network(MPI_COMM_WORLD, mpi::placement_from(ranks), default_machine());
@@ -40,7 +40,7 @@ void use_network(Options& options, int rank, int size) {
   if (const std::string complaint = mpi::topology_complaint(ranks, rank); !complaint.empty())
     std::fprintf(stderr, "circoll-bench: %s\n", complaint.c_str());
   if (rank == 0 && !network.complaint.empty()) std::fprintf(stderr, "circoll-bench: %s\n", network.complaint.c_str());
-  if (!network.numbers) return;
+  if (!network.numbers || options.policy != "auto" || !options.machine.empty()) return;
   options.network = network.numbers;
   if (rank == 0) std::printf("# the network has %s\n", network.origin.c_str());
 }
