@@ -258,7 +258,7 @@ MessageTable::~MessageTable() {
 
 void MessageTable::add(const Plan& plan, const PlanStep& step, const Cutter& cutter) {
   const std::span<const Piece> pieces = plan.pieces_of(step);
-  if (pieces.empty()) {  // a barrier's message
+  if (pieces.empty()) {  // of a barrier, or the answer of a window
     parts_.push_back({.type = MPI_BYTE});
     return;
   }
