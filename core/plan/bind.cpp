@@ -50,7 +50,7 @@ class Binder {
       bound.elements = append_runs(step);
       bound.run_count = position(plan_.runs.size()) - bound.first_run;
     }
-    // A barrier's messages and the answers of windows have no operand, and are sent.
+    // The messages of a barrier have a block of no bytes, and the answers of windows no block. Both are sent.
     const bool answers = is_message(step) && schedule_.count(message_operand(step)) == 0;
     bound.empty = bound.elements == 0 && traits_of(schedule_.collective).moves_data && !answers;
     plan_.steps.push_back(bound);

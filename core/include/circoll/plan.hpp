@@ -82,7 +82,7 @@ struct Run {
 struct PlanStep {
   StepKind kind = StepKind::copy;  ///< as Step::kind
   bool arrives_left = false;       ///< of StepKind::recv_reduce
-  /// No bytes to move: the step only keeps its place in the order. Never set for messages of a barrier, and for
+  /// No bytes to move: the step only keeps its place in the order. Never set for messages of a barrier, nor for
   /// the answers of a window.
   bool empty = false;
   std::uint32_t tag = 0;        ///< this message is the tag-th between the two ranks in this direction
