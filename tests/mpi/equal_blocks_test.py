@@ -13,12 +13,12 @@ mpi, dropin, shim, program = sys.argv[1:5]
 CALLS = 500
 
 
-def launch(np, cores, seed, *variables):
+def launch(np, cores, seed, *variables, kind=()):
     """The numbers of calls by collective and reason."""
     with tempfile.TemporaryDirectory() as directory:
         report = pathlib.Path(directory) / "report.json"
         command = ["env", f"CIRCOLL_REPORT={report}", f"CIRCOLL_CORES={cores}", "CIRCOLL_MEASURE=off", "CIRCOLL_LEARN=off", "CIRCOLL_SERVE_AFTER=0",
-                   *variables, f"LD_PRELOAD={launching.preloaded(mpi, dropin, shim)}", program, str(CALLS), str(seed)]
+                   *variables, f"LD_PRELOAD={launching.preloaded(mpi, dropin, shim)}", program, str(CALLS), str(seed), *kind]
         done = subprocess.run(launching.launcher(mpi) + launching.processes(mpi, np, command), env=launching.environment(), capture_output=True,
                               text=True, timeout=100, check=False)
         expect(done.returncode == 0 and done.stdout == f"{CALLS} calls, 0 numbers are wrong\n", f"{np} ranks, seed {seed}, {variables}", done.stdout,
@@ -45,6 +45,8 @@ for np, cores, variables in ((8, 1, ()), (8, 2, ()), (5, 1, ()), (8, 1, ("CIRCOL
         if np == 8:
             expect(0 < as_alltoall(whys) < np * CALLS, f"{np} ranks, {cores} on a node: some calls are alltoalls", whys)
 expect(typed > 0, "so are some alltoallw")
+whys = launch(8, 1, 1, kind=("strided",))
+expect(as_alltoall(whys) == 8 * (CALLS - 1), "all calls but the first one, with gaps at every second rank", whys)
 launch(8, 1, 4, "CIRCOLL_LEARN=")  # what ranks learn across nodes changes the algorithm from call to call
 for np, cores, setting in ((8, 8, "CIRCOLL_POLICY=auto"), (3, 1, "CIRCOLL_POLICY=auto"), (8, 1, "CIRCOLL_ALLTOALLV=linear")):
     whys = launch(np, cores, 3, setting)

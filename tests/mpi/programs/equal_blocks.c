@@ -1,7 +1,8 @@
 /* Exchanges whose blocks are all equal in some stretches of calls and differ in others, with datatypes, places and
    communicators of many kinds. Each rank checks every number that it receives. Knows nothing of Circoll.
 
-   usage: equal_blocks CALLS SEED; rank 0 prints the number of calls, and how many numbers were wrong */
+   usage: equal_blocks CALLS SEED [strided]; rank 0 prints the number of calls, and how many numbers were wrong. With
+   "strided" all calls are an alltoallw of the same blocks with gaps. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ enum kind {
   in_place,
   typed,
   typed_differ,
+  typed_strided,
   kinds
 };
 
@@ -59,6 +61,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int calls = argc > 1 ? atoi(argv[1]) : 400;
   state = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
+  const int all_strided = argc > 3 && strcmp(argv[3], "strided") == 0;
   const size_t room = (size_t)size * (most + 2 + gap) * 2;
   int *out = malloc(room * sizeof *out), *in = malloc(room * sizeof *in);
   int* numbers = malloc(6 * (size_t)size * sizeof *numbers);
@@ -76,8 +79,8 @@ int main(int argc, char** argv) {
   MPI_Comm comm = MPI_COMM_WORLD, reversed;
   MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &reversed);
   long wrong = 0;
-  int left = 0, count = 1, odd_one = 0;
-  enum kind kind = same;
+  int left = all_strided ? calls : 0, count = 5, odd_one = 0;
+  enum kind kind = all_strided ? typed_strided : same;
   for (int call = 0; call < calls; ++call) {
     if (left-- == 0) {
       left = (int)(draw() % 30);
@@ -89,7 +92,7 @@ int main(int argc, char** argv) {
       MPI_Comm_rank(comm, &rank);
     }
     const int by_bytes = kind == other_types && rank % 2 == 0;
-    const int step = kind == strided && rank == odd_one ? 2 : 1;
+    const int step = (kind == strided && rank == odd_one) || (kind == typed_strided && rank % 2 == 1) ? 2 : 1;
     const int backwards = kind == other_places && rank % 2 == 1;
     for (int turn = 0, s = 0, r = 0; turn < size; ++turn) {
       const int i = backwards ? size - 1 - turn : turn;
@@ -103,13 +106,27 @@ int main(int argc, char** argv) {
       types[i] = MPI_INT;
     }
     memset(in, 0xff, room * sizeof *in);
-    if (kind == typed || kind == typed_differ) {
+    if (kind == typed || kind == typed_differ || kind == typed_strided) {
+      const int unit = step * (int)sizeof(int);
       for (int i = 0; i < size; ++i) {
-        sdispls[i] *= (int)sizeof(int);
-        rdispls[i] *= (int)sizeof(int);
+        sdispls[i] *= unit;
+        rdispls[i] *= unit;
+      }
+      MPI_Datatype strided = MPI_DATATYPE_NULL; /* a block is one element, with gaps */
+      if (step == 2) {
+        MPI_Type_vector(count, 1, 2, MPI_INT, &strided);
+        MPI_Type_commit(&strided);
+        for (int i = 0; i < size; ++i) {
+          scounts[i] = rcounts[i] = 1;
+          types[i] = strided;
+        }
       }
       MPI_Alltoallw(out, scounts, sdispls, types, in, rcounts, rdispls, types, comm);
-      for (int i = 0; i < size; ++i) rdispls[i] /= (int)sizeof(int);
+      for (int i = 0; i < size; ++i) {
+        rdispls[i] /= unit;
+        if (step == 2) rcounts[i] = count;
+      }
+      if (step == 2) MPI_Type_free(&strided);
     } else if (by_bytes) {
       for (int i = 0; i < size; ++i) {
         scounts[i] *= (int)sizeof(int);

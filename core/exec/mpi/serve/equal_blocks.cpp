@@ -6,6 +6,7 @@
 
 #include "circoll/select.hpp"
 #include "exec/mpi/call/datatype.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "exec/mpi/serve/perform.hpp"
 
 namespace circoll::mpi {
@@ -19,45 +20,66 @@ using Word = std::uint64_t;
 constexpr Count most_bytes = 4096;
 constexpr Rank fewest_ranks = 4, most_ranks = 4096;
 
-/// One side of an exchange.
-struct Side {
-  char* buffer = nullptr;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  const MPI_Datatype* types = nullptr;  ///< of the blocks, in place of `type`
-  const CountArray& counts;
-  const CountArray& displs;
-
-  [[nodiscard]] TypeInfo info(Rank block) const {
-    return describe(types != nullptr ? type_of_block(types, block, counts[block]) : type);
+/// One side of an exchange, which is not in place.
+class Side {
+ public:
+  Side(void* buffer, MPI_Datatype type, const MPI_Datatype* types, const CountArray& counts, const CountArray& displs)
+      : buffer_(static_cast<char*>(buffer)), types_(types), counts_(counts), displs_(displs) {
+    if (types == nullptr) look_at(type);
   }
-  /// Bytes of a displacement.
-  [[nodiscard]] Count unit() const { return types != nullptr ? 1 : describe(type).extent_bytes; }
+  /// The bytes of each block, or 0 if they differ. It is 0 also where packing takes a message.
+  [[nodiscard]] Count bytes_of_each(Rank size) {
+    if (buffer_ == nullptr) return 0;
+    Count bytes = 0;
+    for (Rank i = 0; i < size; ++i) {
+      if (counts_[i] <= 0) return 0;
+      const TypeInfo& info = info_of(i);
+      const bool dear = !info.dense && library::packs_wrong(type_, info.size_bytes, info.true_extent_bytes);
+      if (!info.valid || dear) return 0;
+      const Count here = packed_bytes(info, counts_[i]);
+      if (i > 0 && here != bytes) return 0;
+      bytes = here;
+    }
+    return bytes;
+  }
+  [[nodiscard]] int pack_block(Rank i, void* to) {
+    const TypeInfo& info = info_of(i);
+    return pack(block(i), counts_[i], type_, info, to);
+  }
+  [[nodiscard]] int unpack_block(Rank i, const void* from) {
+    const TypeInfo& info = info_of(i);
+    return unpack(from, block(i), counts_[i], type_, info);
+  }
+
+ private:
+  void look_at(MPI_Datatype type) {
+    type_ = type;
+    info_ = describe(type);
+  }
+  const TypeInfo& info_of(Rank i) {
+    if (types_ != nullptr && (i == 0 || types_[i] != type_)) look_at(types_[i]);
+    return info_;
+  }
+  /// Displacements are bytes where each block has a datatype of its own.
+  [[nodiscard]] char* block(Rank i) const {
+    return buffer_ + displs_[i] * (types_ != nullptr ? 1 : info_.extent_bytes);
+  }
+
+  char* buffer_;
+  const MPI_Datatype* types_;  ///< of the blocks; nothing: all have one
+  const CountArray& counts_;
+  const CountArray& displs_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;  ///< of the last block
+  TypeInfo info_{};                        ///< of that
 };
 
 Side sent(const Call& call) {
-  return {static_cast<char*>(const_cast<void*>(call.sendbuf)), call.sendtype, call.has_types ? call.sendtypes : nullptr,
-          call.sendcounts, call.senddispls};
+  return {const_cast<void*>(call.sendbuf), call.sendtype, call.has_types ? call.sendtypes : nullptr, call.sendcounts,
+          call.senddispls};
 }
 
 Side received(const Call& call) {
-  return {static_cast<char*>(call.recvbuf), call.recvtype, call.has_types ? call.recvtypes : nullptr, call.recvcounts,
-          call.recvdispls};
-}
-
-/// The bytes of each block of a side; 0: they differ.
-Count bytes_of(const Side& side, Rank size) {
-  if (side.buffer == nullptr) return 0;
-  Count bytes = 0;
-  TypeInfo info;
-  for (Rank i = 0; i < size; ++i) {
-    if (side.counts[i] <= 0) return 0;
-    if (side.types != nullptr || i == 0) info = side.info(i);
-    if (!info.valid || !info.dense) return 0;
-    const Count here = side.counts[i] * info.size_bytes;
-    if (i > 0 && here != bytes) return 0;
-    bytes = here;
-  }
-  return bytes;
+  return {call.recvbuf, call.recvtype, call.has_types ? call.recvtypes : nullptr, call.recvcounts, call.recvdispls};
 }
 
 /// True if the alltoall that a policy chooses is predicted to gain a tenth.
@@ -82,8 +104,8 @@ bool pays(Count bytes, const InternedChoice& choice, const CommState& state) {
 
 Count equal_block_bytes(const Call& call, Rank size) {
   if (call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE || call.sendbuf == call.recvbuf) return 0;
-  const Count out = bytes_of(sent(call), size);
-  return out > 0 && bytes_of(received(call), size) == out ? out : 0;
+  const Count out = sent(call).bytes_of_each(size);
+  return out > 0 && received(call).bytes_of_each(size) == out ? out : 0;
 }
 
 void EqualBlocks::back_off() {
@@ -133,18 +155,18 @@ int EqualBlocks::agree(Count own, const Call& call, const InternedChoice& choice
 }
 
 std::optional<CallResult> EqualBlocks::exchange(Count own, const Call& call, CommState& state, bool timed) {
-  const auto p = static_cast<std::size_t>(state.size());
   const auto bytes = static_cast<std::size_t>(agreed_), block = bytes + sizeof(Word);
-  const bool mine = own == agreed_;
-  const Word differs = mine ? 0 : 1;
-  const Side from = sent(call), to = received(call);
-  const Count out_unit = mine ? from.unit() : 0, in_unit = mine ? to.unit() : 0;
-  for (std::size_t i = 0; i < p; ++i) {
-    std::memcpy(&send_[i * block], &differs, sizeof differs);
-    if (!mine) continue;
-    const char* const data = from.buffer + from.displs[static_cast<Rank>(i)] * out_unit;
-    std::memcpy(&send_[i * block + sizeof differs], data, bytes);
-  }
+  const auto at = [block](std::vector<std::byte>& blocks, Rank i) {
+    return &blocks[static_cast<std::size_t>(i) * block];
+  };
+  const Rank p = state.size();
+  const auto pack_all = [&](Side from) {
+    bool packed = true;
+    for (Rank i = 0; i < p && packed; ++i) packed = from.pack_block(i, at(send_, i) + sizeof(Word)) == MPI_SUCCESS;
+    return packed;
+  };
+  const Word differs = own == agreed_ && pack_all(sent(call)) ? 0 : 1;
+  for (Rank i = 0; i < p; ++i) std::memcpy(at(send_, i), &differs, sizeof differs);
   double waited_s = 0;
   int rc = MPI_SUCCESS;
   try {
@@ -161,19 +183,21 @@ std::optional<CallResult> EqualBlocks::exchange(Count own, const Call& call, Com
     throw;
   }
   if (rc != MPI_SUCCESS) return CallResult{.error = rc};
-  for (std::size_t i = 0; i < p; ++i) {
+  failed_ = false;  // all ranks know the same again
+  for (Rank i = 0; i < p; ++i) {
     Word word = 0;
-    std::memcpy(&word, &recv_[i * block], sizeof word);
+    std::memcpy(&word, at(recv_, i), sizeof word);
     if (word == 0) continue;
     back_off();
     return std::nullopt;
   }
-  for (std::size_t i = 0; i < p; ++i)
-    std::memcpy(to.buffer + to.displs[static_cast<Rank>(i)] * in_unit, &recv_[i * block + sizeof(Word)], bytes);
   ++served_;
+  Side to = received(call);
+  for (Rank i = 0; i < p && rc == MPI_SUCCESS; ++i) rc = to.unpack_block(i, at(recv_, i) + sizeof(Word));
+  if (rc != MPI_SUCCESS) return CallResult{.error = rc};
   CallResult result = outcome_of(*operation_, MPI_SUCCESS, true);
   result.reason = reason_;
-  result.bytes = static_cast<Count>(p * bytes);
+  result.bytes = p * static_cast<Count>(bytes);
   result.waited_s = waited_s;
   return result;
 }
@@ -192,10 +216,9 @@ std::optional<CallResult> EqualBlocks::serve(const Call& call, const InternedCho
     if (const int rc = agree(own, call, choice, state); rc != MPI_SUCCESS)
       return CallResult{.error = rc, .handled = true};
   }
-  std::optional<CallResult> result;
-  if (agreed_ != 0) result = exchange(own, call, state, timed);
-  failed_ = result && result->error != MPI_SUCCESS;
-  return result;
+  if (agreed_ != 0) return exchange(own, call, state, timed);
+  failed_ = false;
+  return std::nullopt;
 }
 
 }  // namespace circoll::mpi

@@ -23,8 +23,8 @@ namespace circoll::mpi {
 
 struct CallResult;
 
-/// The packed bytes of each block that this rank sends and receives. It is 0 if they differ, are empty or not dense,
-/// and for calls in place. O(p).
+/// The packed bytes of each block that this rank sends and receives. It is 0 if they differ or are empty, if MPI packs
+/// their datatype wrongly, and for calls in place. O(p).
 [[nodiscard]] Count equal_block_bytes(const Call& call, Rank size);
 
 /// The memory of a communicator's blocking alltoallv calls. It changes only by answers that all ranks have, and by the
