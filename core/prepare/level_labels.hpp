@@ -32,14 +32,15 @@ class LevelLabels {
   /// `nodes` has a path for each node of the placement, the node itself last. The placement must know its nodes.
   LevelLabels(Levels nodes, const Placement& placement);
 
-  /// True if nodes can change places. Several parts are above them then, and each of at least three nodes has equally
-  /// many ranks.
+  /// True if nodes can change places. Then several parts are above them, there are three at least, and two of them have
+  /// equally many ranks.
   [[nodiscard]] bool moves_nodes() const { return moves_nodes_; }
 
   /// The labels for a selection, with "relabel" or without, and a root. Nothing is found if nodes cannot change
   /// places, where the order of ranks decides about results, and where each rank sends to each. The saving must be 5 %
-  /// at least. There may be 4096 ranks at most, or 512 if there is a root, because schedules of all ranks are built.
-  /// Throws as build_schedule does.
+  /// at least. There may be 4096 ranks at most, or 512 if there is a root, because schedules of all ranks are built. If
+  /// all are rotations of one, there may be 2^17, and 2^20 pairs of ranks that exchange messages. Throws as
+  /// build_schedule does.
   [[nodiscard]] Found find(const Selection& selection, Rank root);
 
   [[nodiscard]] const Levels& nodes() const { return nodes_; }
@@ -47,13 +48,17 @@ class LevelLabels {
  private:
   [[nodiscard]] Found make(const Selection& selection, Rank root) const;
 
+  /// The place of each node, as its label. A node takes only places of nodes with as many ranks. Among these the order
+  /// is that of the labels that are wanted.
+  [[nodiscard]] Relabelling places(const Relabelling& wanted) const;
+
   Levels nodes_;
+  std::vector<Rank> sizes_;  ///< ranks of each node
   bool moves_nodes_;
-  Rank cores_;
   std::shared_ptr<const std::vector<Rank>> node_of_;
   std::shared_ptr<const Relabelling> across_, in_order_;  ///< of the placement
   std::vector<Rank> core_of_;                             ///< the place of each rank on its node
-  std::vector<Rank> at_;                                  ///< the rank on each node and place, node by node
+  std::vector<std::vector<Rank>> ranks_of_;               ///< of each node, by their places
   std::mutex mutex_;
   std::map<std::pair<std::string, Rank>, Found> found_;
 };

@@ -20,6 +20,13 @@ constexpr Rank most_nodes = 5;
 constexpr Rank most_nodes = 8;
 #endif
 
+/// Nodes of one or two ranks in blocks.
+Placement unequal(Rank nodes, std::mt19937& random) {
+  std::vector<Rank> node_of;
+  for (Rank n = 0; n < nodes; ++n) node_of.insert(node_of.end(), 1 + random() % 2, n);
+  return placement_of(node_of);
+}
+
 /// Ranks in blocks, or dealt to the nodes in turn.
 Placement placed(Rank nodes, Rank cores, bool dealt) {
   std::vector<Rank> node_of;
@@ -77,12 +84,13 @@ TEST(LevelLabels, AreProvenForEveryAlgorithmAndSaveWhatTheySay) {
     for (Rank nodes = 3; nodes <= most_nodes; ++nodes) {
       const Collective collective =
           algorithm->collectives[static_cast<std::size_t>(nodes) % algorithm->collectives.size()];
-      const Rank cores = nodes % 2 == 0 ? 1 : 2, p = nodes * cores;
+      const Placement placement =
+          random() % 3 == 0 ? unequal(nodes, random) : placed(nodes, nodes % 2 == 0 ? 1 : 2, nodes % 3 == 0);
+      const Rank cores = placement.cores, p = static_cast<Rank>(placement.node_of->size());
       if (!unmet_need(*algorithm, p, {.commutative = true, .idempotent = true}).empty()) continue;
-      const Placement placement = placed(nodes, cores, nodes % 3 == 0);
       const Levels levels = random_nodes(nodes, random);
       const auto labels = std::make_shared<LevelLabels>(levels, placement);
-      if (!labels->moves_nodes()) continue;  // one group
+      if (!labels->moves_nodes()) continue;  // one group, or no two nodes are alike
       const Rank root = is_rooted(collective) ? static_cast<Rank>(random() % static_cast<unsigned>(p)) : 0;
       for (const bool across : {false, true}) {
         if (across && !can_relabel(collective)) continue;
@@ -132,6 +140,32 @@ TEST(LevelLabels, RanksOfANodeStayTogether) {
   EXPECT_EQ(labels->find(parse_selection("allreduce/recursive_doubling:relabel=2"), 0).level, 0);
 }
 
+TEST(LevelLabels, NodesTakePlacesOfNodesWithAsManyRanks) {
+  // The last of nine nodes has one rank. The groups are those of even and odd nodes.
+  std::vector<Rank> node_of;
+  std::vector<std::vector<std::string>> paths;
+  for (Rank n = 0; n < 9; ++n) {
+    node_of.insert(node_of.end(), n < 8 ? 4 : 1, n);
+    paths.push_back({std::to_string(n % 2), std::to_string(n)});
+  }
+  LevelLabels labels(Levels(std::move(paths)), placement_of(node_of));
+  const LevelLabels::Found ring = labels.find(parse_selection("allgather/ring"), 0);
+  ASSERT_NE(ring.labels, nullptr);
+  EXPECT_EQ(ring.percent, 75) << "2 of 8 edges, for the edge to node 0 stays in its group";
+  EXPECT_EQ(ring.labels->label(32), 32);
+}
+
+TEST(LevelLabels, OneScheduleIsEnoughForManyRanks) {
+  constexpr Rank nodes = 4096, cores = 8;
+  std::vector<std::vector<std::string>> paths;
+  for (Rank n = 0; n < nodes; ++n) paths.push_back({std::to_string(n / 64), std::to_string(n)});
+  LevelLabels labels(Levels(std::move(paths)), placed(nodes, cores, false));
+  const LevelLabels::Found found = labels.find(parse_selection("allreduce/circulant_optimal"), 0);
+  ASSERT_NE(found.labels, nullptr);
+  EXPECT_GT(found.percent, 50);
+  EXPECT_EQ(labels.find(parse_selection("allreduce/rabenseifner"), 0).labels, nullptr) << "all would be built";
+}
+
 TEST(LevelLabels, AreNoneWhereTheyCannotHelp) {
   const Placement placement = placed(4, 1, false);
   const auto levels = [](const std::vector<std::string>& groups) {
@@ -144,7 +178,7 @@ TEST(LevelLabels, AreNoneWhereTheyCannotHelp) {
     return labels.moves_nodes() || labels.find(parse_selection("allgather/ring"), 0).labels != nullptr;
   };
   EXPECT_FALSE(moves({"a", "a", "a", "a"}, placement)) << "one group";
-  EXPECT_FALSE(moves({"a", "b", "a"}, placement_of(std::vector<Rank>{0, 0, 1, 2}))) << "nodes of different sizes";
+  EXPECT_FALSE(moves({"a", "b", "a"}, placement_of(std::vector<Rank>{0, 0, 1, 2, 2, 2}))) << "no two nodes are alike";
   EXPECT_FALSE(moves({"a", "b"}, placed(2, 2, false))) << "two nodes";
 
   const auto dealt = std::make_shared<LevelLabels>(levels({"a", "b", "a", "b"}), placement);
