@@ -55,7 +55,7 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_MACHINE", "FILE", "the measured network, or the default machine",
                         "Drop-in: the machine file of predicted times, as circoll calibrate writes it."},
     EnvironmentVariable{"CIRCOLL_MEASURE", "auto | off", "auto",
-                        "Drop-in and circoll-bench: a job on several hosts measures their network for auto when it "
+                        "Drop-in and circoll-bench: a job on several hosts measures their network when it "
                         "starts, or takes the numbers that an earlier job has kept; off: neither."},
     EnvironmentVariable{"CIRCOLL_PARTS", "auto | off | BYTES", "auto",
                         "Drop-in and circoll-bench: longer messages between hosts go in parts of so many bytes; auto: "

@@ -382,15 +382,14 @@ void State::use_profile() {
 }
 
 mpi::SharedNetwork State::use_network() {
-  const bool by_model = serves_by_auto() || sums_ != prepare::Sums::plain;
-  if (!alike_ || !by_model || mpi::shared_world() == nullptr) return {};
+  if (!alike_ || !serves_any() || mpi::shared_world() == nullptr) return {};
   mpi::SharedNetwork shared =
       mpi::share_network(mpi::shared_world()->comm(), mpi::shared_world()->placement(), options_.machine);
   mpi::globals().part_bytes = shared.part_bytes;
   if (!shared.complaint.empty()) warn(shared.complaint);
   if (shared.numbers) {
     options_.machine = with_network(std::move(options_.machine), *shared.numbers, "measured network");
-    if (serves_by_auto()) replace_automatic(make_policy("auto", options_));
+    if (automatic_ != nullptr) replace_automatic(make_policy("auto", options_));
     choose_sums();
   }
   return shared;

@@ -59,8 +59,9 @@ class State {
     wrap_calls();
   }
 
-  /// Gives "auto" the numbers of the network, if the job has several hosts. All ranks of MPI_COMM_WORLD call this in
-  /// MPI_Init, after share_world(), and never later. The caller keeps what was measured, when nobody waits any more.
+  /// Gives "auto" the numbers of the network, if the job has several hosts. By these every policy may send long
+  /// messages in parts. All ranks of MPI_COMM_WORLD call this in MPI_Init, after share_world(), and never later. The
+  /// caller keeps the numbers if they were measured, when nobody waits any more.
   [[nodiscard]] mpi::SharedNetwork use_network();
   /// Gives the calls that "auto" serves to the machine's profile, if rank 0 finds one. All ranks of MPI_COMM_WORLD call
   /// this in MPI_Init, and never later, when calls may be under way.

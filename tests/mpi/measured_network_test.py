@@ -44,7 +44,7 @@ with tempfile.TemporaryDirectory() as scratch:
     # Nothing happens on one node, nor where it is switched off.
     network, machines, warnings = launch(2, f"XDG_CACHE_HOME={cache}")
     expect(network == "" and machines <= {"default"} and not warnings and not kept(), "one node measures nothing", network, str(machines), str(warnings))
-    for variable in ("CIRCOLL_MEASURE=off", "CIRCOLL_POLICY=classic"):
+    for variable in ("CIRCOLL_MEASURE=off", "CIRCOLL_POLICY=native"):
         network, machines, warnings = launch(3, *hosts, variable)
         expect(MEASURED not in network and not kept() and not warnings and "measured network" not in machines, variable, network, str(warnings))
     network, machines, warnings = launch(3, *hosts, "CIRCOLL_MEASURE=off")
@@ -94,6 +94,10 @@ with tempfile.TemporaryDirectory() as scratch:
     for value, words, wrong in (("1Ki", True, 0), ("off", False, 0), ("many", None, 1)):
         network, _, warnings = launch(3, *hosts, f"CIRCOLL_PARTS={value}")
         expect(words in (None, "long messages go in parts of 1 KiB" in network) and len(warnings) == wrong, f"CIRCOLL_PARTS={value}", network, str(warnings))
+
+    # So do those of algorithms by name, of which none goes by the numbers.
+    network, machines, warnings = launch(3, *hosts, "CIRCOLL_PARTS=1Ki", "CIRCOLL_POLICY=classic")
+    expect("long messages go in parts of 1 KiB" in network and "measured network" not in machines and not warnings, "parts under classic", network, str(machines))
 
     # Two jobs at once leave one whole file.
     file.unlink()

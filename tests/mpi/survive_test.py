@@ -64,11 +64,12 @@ TESTBEDS = [  # ranks, iterations, elements, failures, collectives, within, vari
     (7, 100, 1, 1, "abgrx", 60000, "CIRCOLL_FAULTS=finish"),
     (5, 200, 100, 2, "ai", 60000, "CIRCOLL_FAULTS=finish"),
     (4, 200, 1000, 1, "ais", 60000, "CIRCOLL_FAULTS=finish", "CIRCOLL_NODE=off"),
+    (4, 100, 1000, 1, "aibgrs", 60000, "CIRCOLL_FAULTS=finish", "CIRCOLL_CORES=1", "CIRCOLL_PARTS=1000"),
     (4, 200, 100, 1, "aibgrs", 60000, "CIRCOLL_FAULTS=report"),
     (3, 200, 100, 1, "ab", 30000, "CIRCOLL_FAULTS=finish", "CIRCOLL_ALLREDUCE=ring"),
 ]
 if mpi == "mpich":  # a process that ends within its library may leave the library's shared memory broken
-    TESTBEDS = [testbed for testbed in TESTBEDS if "CIRCOLL_NODE=off" not in testbed]
+    TESTBEDS = [testbed for testbed in TESTBEDS if not {"CIRCOLL_NODE=off", "CIRCOLL_CORES=1"} & set(testbed)]
 for i in range(int(kills)):
     np, iterations, count, failures, collectives, within_us, *variables = TESTBEDS[i % len(TESTBEDS)]
     survive(np, iterations, count, i + 1, failures, collectives, within_us, *variables)

@@ -40,9 +40,8 @@ void use_network(Options& options, int rank, int size) {
   if (const std::string complaint = mpi::topology_complaint(ranks, rank); !complaint.empty())
     std::fprintf(stderr, "circoll-bench: %s\n", complaint.c_str());
   if (rank == 0 && !network.complaint.empty()) std::fprintf(stderr, "circoll-bench: %s\n", network.complaint.c_str());
-  if (!network.numbers || options.policy != "auto" || !options.machine.empty()) return;
-  options.network = network.numbers;
-  if (rank == 0) std::printf("# the network has %s\n", network.origin.c_str());
+  if (rank == 0 && !network.origin.empty()) std::printf("# network: %s\n", network.origin.c_str());
+  if (options.policy == "auto" && options.machine.empty()) options.network = network.numbers;
 }
 
 /// Lets "auto" go by the machine's profile, as under the drop-in. Then the policy is named after it, so that nobody
