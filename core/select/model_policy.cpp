@@ -7,7 +7,9 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
+#include "model/fit.hpp"
 #include "model/sharing.hpp"
+#include "schedule/registry.hpp"
 #include "schedule/relabelling.hpp"
 #include "select/policies.hpp"
 
@@ -104,18 +106,38 @@ std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& f
   return kept;
 }
 
+/// If a segment takes so many alphas, its order is worth the acknowledgements of a window.
+constexpr double long_segment = 8;
+
+/// A tree of long segments over sockets, with a window. There a rank sends to several others at once, and the network
+/// shares itself among these messages. So those that were to leave first arrive late. Predicted times suppose that they
+/// do not. A window has them leave in order (docs/adr/0035-order-on-the-wire.md).
+Selection in_order(Selection selection, const CallFacts& facts, const Machine& machine) {
+  const auto segments = selection.params.find("segments");
+  const bool by_tree = (facts.collective == Collective::bcast || facts.collective == Collective::reduce) &&
+                       selection.algorithm->family != Family::chain && segments != selection.params.end();
+  if (!by_tree || nodes_of(facts) < 3 || part_bytes(network_of(machine)) == 0) return selection;
+  const CriticalPath path =
+      critical_path(*selection.algorithm, facts.collective, {.size = facts.p, .params = selection.params});
+  const double segment_s =
+      static_cast<double>(facts.bytes) / static_cast<double>(path.blocks) * machine.beta_s_per_byte;
+  if (segment_s >= long_segment * machine.alpha_s) selection.params.insert_or_assign(std::string(window.name), 1);
+  return selection;
+}
+
 class Model final : public PolicyBase {
  public:
   using PolicyBase::PolicyBase;
   [[nodiscard]] Decision decide(const CallFacts& facts) const override {
-    return decide_by_model(name(), facts, options(), traffic());
+    return decide_by_model(name(), facts, options(), memory());
   }
 };
 
 }  // namespace
 
 Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options,
-                         TrafficCache& traffic) {
+                         ModelMemory& memory) {
+  if (std::optional<Decision> last = memory.last.find(facts)) return *std::move(last);
   Decision decision{.selection = std::nullopt, .policy = policy, .reason = {}};
   std::vector<MachineForLength> machines = on_one_node(facts)
                                                ? machines_inside(options.machine, facts.crowded)
@@ -144,10 +166,11 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
     decision.reason = "no algorithm of Circoll serves this call";
     return decision;
   }
-  if (has_levels(facts)) ranked = on_nodes(ranked, facts, options, traffic);
+  if (has_levels(facts)) ranked = on_nodes(ranked, facts, options, memory.traffic);
   // Many algorithms are one and the same for two ranks, or for a power of two: ties go the same way on every rank.
   sort_by_time(ranked, facts.p);
-  for (Ranked& one : ranked) decision.candidates.push_back({std::move(one.selection), one.time_s});
+  for (Ranked& one : ranked)
+    decision.candidates.push_back({in_order(std::move(one.selection), facts, options.machine), one.time_s});
   const Candidate& first = decision.candidates.front();
   decision.selection = first.selection;
   decision.reason = "least predicted time of " + std::to_string(decision.candidates.size()) + " on machine '" +
@@ -157,6 +180,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
   if (has_unknown_size(facts.collective)) {
     decision.reason += " without the sizes of blocks, which the ranks do not all know";
   }
+  memory.last.keep(facts, decision);
   return decision;
 }
 

@@ -4,9 +4,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "circoll/select.hpp"
 #include "model/traffic.hpp"
@@ -36,6 +38,32 @@ class TrafficCache {
   std::map<Key, std::shared_ptr<const Traffic>> all_;
 };
 
+/// The decision of the model for the last facts. One call asks several times: for its plan, and to learn. Thread-safe.
+class LastDecision {
+ public:
+  [[nodiscard]] std::optional<Decision> find(const CallFacts& facts) {
+    const std::lock_guard lock(mutex_);
+    return decision_ && facts == facts_ ? decision_ : std::nullopt;
+  }
+  void keep(const CallFacts& facts, const Decision& decision) {
+    std::optional<Decision> copy(decision);
+    const std::lock_guard lock(mutex_);
+    facts_ = facts;
+    decision_ = std::move(copy);
+  }
+
+ private:
+  std::mutex mutex_;
+  CallFacts facts_;
+  std::optional<Decision> decision_;
+};
+
+/// The model's results that a policy remembers. They could all be found again.
+struct ModelMemory {
+  TrafficCache traffic;
+  LastDecision last;
+};
+
 /// Common to all policies: name, machine, and the rules that none may break.
 class PolicyBase : public Policy {
  public:
@@ -45,7 +73,7 @@ class PolicyBase : public Policy {
  protected:
   [[nodiscard]] const PolicyOptions& options() const { return options_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] TrafficCache& traffic() const { return traffic_; }
+  [[nodiscard]] ModelMemory& memory() const { return memory_; }
   /// why_not under the options of this policy.
   [[nodiscard]] std::string refusal(const Selection& selection, const CallFacts& facts) const {
     return why_not(selection, facts, options_.allow_rank_divergence);
@@ -62,12 +90,12 @@ class PolicyBase : public Policy {
  private:
   std::string name_;
   PolicyOptions options_;
-  mutable TrafficCache traffic_;  // says nothing that could not be counted again
+  mutable ModelMemory memory_;
 };
 
-/// Least predicted time; see model_policy.cpp.
+/// Least predicted time; see model_policy.cpp. `memory` is always of the same policy and options.
 [[nodiscard]] Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options,
-                                       TrafficCache& traffic);
+                                       ModelMemory& memory);
 
 [[nodiscard]] std::unique_ptr<const Policy> make_model(std::string name, const PolicyOptions& options);
 [[nodiscard]] std::unique_ptr<const Policy> make_classic(const PolicyOptions& options);

@@ -93,7 +93,7 @@ std::optional<Decision> PolicyBase::take(const CallFacts& facts, const Selection
 
 Decision PolicyBase::fall_back(const CallFacts& facts, const std::string& reason,
                                std::vector<RuledOut> ruled_out) const {
-  Decision decision = decide_by_model(name_, facts, options_, traffic_);
+  Decision decision = decide_by_model(name_, facts, options_, memory_);
   decision.reason = reason + "; " + decision.reason;
   for (RuledOut& other : decision.ruled_out) {
     bool known = false;
@@ -181,7 +181,7 @@ class ProfilePolicy final : public PolicyBase {
       why = where + " says native, which may give ranks different bits";
     } else if (rule.use.kind == Use::Kind::algorithm) {
       if (auto decision = take(facts, rule.use.selection, before + where, ruled_out)) {
-        decision->candidates = decide_by_model(name(), facts, options(), traffic()).candidates;
+        decision->candidates = decide_by_model(name(), facts, options(), memory()).candidates;
         return decision;
       }
       why = where + " cannot serve the call";  // an "otherwise", which cannot be checked beforehand

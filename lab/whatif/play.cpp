@@ -6,6 +6,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "schedule/registry.hpp"
 
 namespace circoll::whatif {
 namespace {
@@ -163,13 +164,19 @@ class Run {
   Times times_;
 };
 
+/// Here messages take turns at ports anyway. A window would cost its acknowledgements, and gain nothing.
+Selection without_window(Selection selection) {
+  selection.params.erase(std::string(window.name));
+  return selection;
+}
+
 }  // namespace
 
 Choose by_policy(const std::string& name, const Machine& machine, const std::string& mpi) {
   std::shared_ptr<const Policy> policy = make_policy(name, {.machine = machine});
   return [policy, native = native_like(machine, mpi)](const Kind& kind) {
     const Decision decision = policy->decide(facts_of(kind));
-    return decision.selection ? *decision.selection : native(kind);
+    return decision.selection ? without_window(*decision.selection) : native(kind);
   };
 }
 
@@ -179,7 +186,7 @@ Choose as_served(const Machine& machine, const std::string& mpi, std::int64_t* u
     try {
       const Selection selection = parse_selection(kind.collective, kind.served);
       if (unmet_need(selection, kind.p, facts_of(kind).op).empty())
-        return completed(selection, kind.p, kind.bytes, machine);
+        return without_window(completed(selection, kind.p, kind.bytes, machine));
     } catch (const Error&) {
       // A file that is gone, or a sum whose operands travel (CIRCOLL_SUM).
     }

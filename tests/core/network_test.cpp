@@ -145,6 +145,29 @@ TEST(WithNetwork, ShortMessagesFromOneRankNeedNotWait) {
   EXPECT_EQ(with_network(default_machine(), {.alpha_s = 100e-6, .overhead_s = 10e-6}, "net").overhead_both_s, 100e-6);
 }
 
+TEST(WithNetwork, LongSegmentsOfTreesGoInOrder) {
+  const auto chosen = [](double beta_s_per_byte, double alpha_s, Collective collective, Count bytes, Rank cores) {
+    const NetworkNumbers numbers{.alpha_s = alpha_s, .beta_s_per_byte = beta_s_per_byte, .overhead_s = alpha_s / 4};
+    const auto policy = make_policy("auto", {.machine = with_network(default_machine(), numbers, "net")});
+    CallFacts facts = facts_of(collective, 8, bytes, Op::sum, Type::float64);
+    facts.cores = cores;
+    const Decision decision = policy->decide(facts);
+    EXPECT_EQ(decision.selection->params.contains("window"),
+              decision.candidates.front().selection.params.contains("window"));
+    return decision.selection->text();
+  };
+  // 100 Mbit/s: a segment of 8 KiB takes ten alphas.
+  for (const Rank cores : {Rank{1}, Rank{2}}) {
+    for (const Collective collective : {Collective::bcast, Collective::reduce})
+      EXPECT_NE(chosen(80e-9, 60e-6, collective, 256 << 10, cores).find("window=1"), std::string::npos);
+    EXPECT_EQ(chosen(80e-9, 60e-6, Collective::bcast, 8 << 10, cores).find("window"), std::string::npos);
+  }
+  EXPECT_EQ(chosen(80e-9, 60e-6, Collective::bcast, 256 << 10, 8).find("window"), std::string::npos) << "one node";
+  EXPECT_EQ(chosen(80e-9, 60e-6, Collective::allreduce, 256 << 10, 1).find("window"), std::string::npos);
+  // 100 Gbit/s is no network of sockets, and nobody has measured order there.
+  EXPECT_EQ(chosen(0.08e-9, 2e-6, Collective::bcast, 256 << 20, 1).find("window"), std::string::npos);
+}
+
 TEST(RoughNumbers, AreAboveZeroWhateverTheNoise) {
   const std::vector<TimedBytes> flat{{.bytes = 8, .seconds = 20e-6}, {.bytes = 4096, .seconds = 10e-6}};
   const auto numbers = rough_numbers(flat, flat);

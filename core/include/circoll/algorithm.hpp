@@ -217,6 +217,8 @@ struct Selection {
 struct OperatorTraits {
   bool commutative = true;  ///< x op y = y op x
   bool idempotent = false;  ///< x op x = x
+
+  friend bool operator==(const OperatorTraits&, const OperatorTraits&) = default;
 };
 [[nodiscard]] std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op);
 /// The same for a selection, whose parameters may have needs of their own.

@@ -31,6 +31,8 @@ struct CallFacts {
   bool labels_node_by_node = false;
   Rank nodes = 0;        ///< with ranks on them; 0: as many as p ranks fill, `cores` on each
   bool crowded = false;  ///< a node has more ranks than processors, so that they take turns
+
+  friend bool operator==(const CallFacts&, const CallFacts&) = default;
 };
 
 /// Nodes on which a call has ranks, and the most ranks that one of them has. They are "nodes" and "ranks_per_node" of
