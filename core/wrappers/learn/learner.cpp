@@ -12,6 +12,7 @@
 #include "interpose/ledger.hpp"
 #include "prepare/level_labels.hpp"
 #include "prepare/prepared_call.hpp"
+#include "schedule/registry.hpp"
 #include "verify/bits.hpp"
 
 namespace circoll::interpose {
@@ -71,7 +72,8 @@ std::uint32_t allowed_of(const std::vector<LearnedCandidate>& candidates, const 
 std::optional<BitClass> KnownBits::of(const Selection& selection, const CallFacts& facts, int root,
                                       const PolicyOptions& options) {
   if (facts.p > most_ranks_of_bits) return std::nullopt;
-  const Selection whole = completed(selection, facts.p, facts.bytes, options.machine);
+  Selection whole = completed(selection, facts.p, facts.bytes, options.machine);
+  whole.params.erase(std::string(window.name));  // it changes no bit, and takes twice the steps
   const Shape shape{.size = facts.p, .root = is_rooted(facts.collective) ? root : 0, .params = whole.params};
   const BitsOf operators = facts.predefined_op ? BitsOf::commuting : BitsOf::any;
   Key key{std::string(to_string(facts.collective)) + '/' + whole.text(), shape.root, operators};
@@ -238,7 +240,7 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
     candidates.push_back({.choice = choice, .selection = std::move(selection), .name = std::move(name)});
     expected.push_back({.predicted_s = seconds, .native = choice->kind == mpi::InternedChoice::Kind::native});
   };
-  const Decision ranking = model_->decide(facts);
+  const Decision ranking = decision.candidates.empty() ? model_->decide(facts) : decision;
   const double first_s = ranking.candidates.empty() ? 0 : ranking.candidates.front().seconds;
   const Algorithm* const first = decision.selection ? decision.selection->algorithm : nullptr;
   // A policy of rules may serve calls by another algorithm than the model would have taken.
@@ -293,7 +295,7 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
 }
 
 std::optional<LearnedCalls::KnownGroup> Learner::learn_about(const mpi::Call& call,
-                                                             const mpi::InternedChoice& unlearned,
+                                                             const mpi::InternedChoice& unlearned, bool has_request,
                                                              const mpi::CommState& state, LearnedCalls& calls) {
   const mpi::CallerBuffers buffers(call, state.rank(), state.size());
   if (buffers.erroneous() || !buffers.unsupported().empty()) return std::nullopt;
@@ -318,6 +320,8 @@ std::optional<LearnedCalls::KnownGroup> Learner::learn_about(const mpi::Call& ca
       return LearnedCalls::KnownGroup{.group = &known->second, .allowed = all, .bytes = bytes};
     }
   }
+  const bool waits = rounds(facts) && facts.p > 2 && known_.rows.empty();
+  if (waits && calls.is_early(kind, !has_request)) return std::nullopt;
   const Decision decision = policy_.decide(facts);
   if (rounds(facts)) {
     // The library's own is in no bit class.
@@ -354,7 +358,7 @@ Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& u
     shape.emplace(call, state->rank(), state->size());
     if (const auto* const before = calls.find(*shape); before != nullptr) return {.calls = &calls, .known = *before};
   }
-  const std::optional<LearnedCalls::KnownGroup> known = learn_about(call, unlearned, *state, calls);
+  const std::optional<LearnedCalls::KnownGroup> known = learn_about(call, unlearned, has_request, *state, calls);
   if (!known) return {};
   // The handles of a program's own types and operators may mean something else later, and arrays have other counts.
   if (shape && mpi::CallerBuffers(call, state->rank(), state->size()).has_lasting_handles())

@@ -133,6 +133,18 @@ class LearnedCalls final : public mpi::Attachment {
   [[nodiscard]] std::map<KindOfCalls, LearnedGroup>& groups() { return groups_; }
   [[nodiscard]] const std::map<KindOfCalls, LearnedGroup>& groups() const { return groups_; }
   [[nodiscard]] KnownBits& bits() { return bits_; }
+  /// True for the first calls of a kind whose results round. Nothing is learned from them, for to find the algorithms
+  /// that give the same bits takes as long as some of these calls. `counts`: this is one of them.
+  [[nodiscard]] bool is_early(const KindOfCalls& kind, bool counts) {
+    if (!counts) {
+      const auto known = early_.find(kind);
+      return known == early_.end() || known->second < most_early;
+    }
+    int& calls = early_[kind];
+    if (calls >= most_early) return false;
+    ++calls;
+    return true;
+  }
   [[nodiscard]] learn::Account& account() { return account_; }
   [[nodiscard]] const learn::Account& account() const { return account_; }
 
@@ -154,6 +166,7 @@ class LearnedCalls final : public mpi::Attachment {
     KnownGroup known{};
     bool used = false;
   };
+  static constexpr int most_early = 16;
   static constexpr int least_bits = 4, most_bits = 12;
   static constexpr std::size_t most_probes = 8;
 
@@ -166,7 +179,8 @@ class LearnedCalls final : public mpi::Attachment {
   LearnedEverywhere* everywhere_ = nullptr;
   Rank rank_ = 0;
   int place_bits_ = least_bits;
-  std::vector<Entry> entries_;  ///< a power of two of them, or none yet
+  std::vector<Entry> entries_;        ///< a power of two of them, or none yet
+  std::map<KindOfCalls, int> early_;  ///< blocking calls of each kind whose results round
   std::map<KindOfCalls, LearnedGroup> groups_;
   learn::Account account_;
   KnownBits bits_;
@@ -181,7 +195,8 @@ class LearnedCalls final : public mpi::Attachment {
 /// at every rank that makes them.
 ///
 /// Erroneous calls are served as if nothing was learned. So are the first ones on a communicator whose placement is not
-/// known yet, and calls with arrays of counts inside one node.
+/// known yet, and calls with arrays of counts inside one node. Where results round on more than two ranks, learning
+/// begins with the 17th blocking call of a kind, unless an earlier run has left results.
 class Learner {
  public:
   /// Both must outlive the object. `policy` serves what is not learned about.
@@ -224,7 +239,8 @@ class Learner {
   /// Nothing if this call says nothing about later ones of its shape.
   [[nodiscard]] std::optional<LearnedCalls::KnownGroup> learn_about(const mpi::Call& call,
                                                                     const mpi::InternedChoice& unlearned,
-                                                                    const mpi::CommState& state, LearnedCalls& calls);
+                                                                    bool has_request, const mpi::CommState& state,
+                                                                    LearnedCalls& calls);
   [[nodiscard]] LearnedGroup group_of(const CallFacts& facts, const mpi::Call& call, const Decision& decision,
                                       const mpi::InternedChoice& unlearned, KnownBits& bits);
   /// The candidate that was the best in an earlier run, added if it is not there.
