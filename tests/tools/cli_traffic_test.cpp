@@ -151,7 +151,7 @@ TEST(CliTraffic, WritesSchedulesThatAreProven) {
   }
 }
 
-TEST(CliTraffic, TheJobOfSlurm) {
+TEST(CliTraffic, TheJobOfSlurmOrPbs) {
   const std::string arguments = "traffic allgather/ring --json --topology " + topology();
   const auto ranks = [](const CommandResult& result) { return nlohmann::json::parse(result.out).at("p"); };
   setenv("SLURM_JOB_NODELIST", "n[0,8]", 1);
@@ -163,7 +163,11 @@ TEST(CliTraffic, TheJobOfSlurm) {
   EXPECT_EQ(ranks(run(arguments)), 2);
   setenv("SLURM_JOB_NODELIST", "n[0", 1);
   EXPECT_EQ(run(arguments + " 2>&1").exit_code, 2);
+  setenv("PBS_NODEFILE", hosts().c_str(), 1);
+  EXPECT_EQ(run(arguments + " 2>&1").exit_code, 2) << "Slurm's list comes first";
   unsetenv("SLURM_JOB_NODELIST");
+  EXPECT_EQ(ranks(run(arguments)), 8) << "the file of PBS";
+  unsetenv("PBS_NODEFILE");
   EXPECT_EQ(run(arguments + " 2>&1").exit_code, 2);
 }
 

@@ -185,18 +185,20 @@ nlohmann::ordered_json traffic_json(const JobTraffic& traffic, const Levels& lev
   return json;
 }
 
-/// The places of the ranks of the job of Slurm that this process is in.
-Levels levels_of_job(const select::SwitchTree* switches, const TrafficOptions& o) {
-  const char* const nodelist = std::getenv("SLURM_JOB_NODELIST");
-  if (nodelist == nullptr) misuse("--allocation FILE is needed outside of a job of Slurm");
-  const char* const tasks = std::getenv("SLURM_TASKS_PER_NODE");
-  const std::string text = select::allocation_of_slurm(nodelist, tasks == nullptr || o.cores_given ? "" : tasks);
-  return select::levels_from_text(text, "SLURM_JOB_NODELIST", o.cores, switches, o.size);
-}
-
 /// The places of the ranks of an allocation's file, the first `o.size` of them.
 Levels levels_of_file(const std::string& file, const select::SwitchTree* switches, const TrafficOptions& o) {
   return select::levels_from_text(select::read_text_file(file), file, o.cores, switches, o.size);
+}
+
+/// The places of the ranks of the job that this process is in, of Slurm or PBS.
+Levels levels_of_job(const select::SwitchTree* switches, const TrafficOptions& o) {
+  const char* const nodelist = std::getenv("SLURM_JOB_NODELIST");
+  if (const char* const file = std::getenv("PBS_NODEFILE"); nodelist == nullptr && file != nullptr)
+    return levels_of_file(file, switches, o);
+  if (nodelist == nullptr) misuse("--allocation FILE is needed outside of a job of Slurm or PBS");
+  const char* const tasks = std::getenv("SLURM_TASKS_PER_NODE");
+  const std::string text = select::allocation_of_slurm(nodelist, tasks == nullptr || o.cores_given ? "" : tasks);
+  return select::levels_from_text(text, "SLURM_JOB_NODELIST", o.cores, switches, o.size);
 }
 
 /// Counts every algorithm on every job. Jobs of equally many ranks share what does not depend on the places.
@@ -331,7 +333,7 @@ void add_traffic(CLI::App& app, Context& /*context*/) {
   command
       ->add_option(
           "--allocation", options->allocations,
-          "The hosts of the ranks (forms below); without it those of the job of Slurm. Several files need --json")
+          "The hosts of the ranks (forms below); without it those of the job of Slurm or PBS. Several need --json")
       ->type_name("FILE");
   command->add_option("--topology", options->topology, "Slurm's topology.conf: the switches above the hosts")
       ->type_name("FILE");
