@@ -30,8 +30,13 @@ function(torture_tests)
   torture_test(parts_np7 7 "${preload_dropin};CIRCOLL_CORES=1;CIRCOLL_PARTS=1000;CIRCOLL_LEARN=off" 5 --seed 53 --threads multiple)
   # Receivers answer messages, in memory and through MPI, where these may go in parts.
   set(windows CIRCOLL_POLICY=file:${here}/windows.json)
-  torture_test(windows_np5 5 "${preload_dropin};CIRCOLL_CORES=2;${windows}" 5 --seed 54)
+  torture_test(windows_np5 5 "${preload_dropin};CIRCOLL_CORES=2;CIRCOLL_PARTS=96;${windows}" 5 --seed 54)
   torture_test(windows_np7 7 "${preload_delay};CIRCOLL_CORES=1;${windows};CIRCOLL_NODE=off" 5 --seed 55)
+  # The newer trees and butterflies, some of them for even numbers of ranks only.
+  set(newer CIRCOLL_POLICY=file:${here}/newer.json)
+  torture_test(newer_np5 5 "${preload_dropin};${newer}" 4 --seed 56)
+  torture_test(newer_np6 6 "${preload_dropin};CIRCOLL_CORES=1;CIRCOLL_PARTS=96;${newer}" 4 --seed 57)
+  torture_test(newer_np8 8 "${preload_delay};CIRCOLL_NODE=off;${newer}" 4 --seed 58)
   torture_test(threads 3 ${preload_dropin} 4 --seed 13 --threads multiple)
   # Among neighbours only, against the definition. The other tests have some such calls, too.
   foreach(np 2 3 5 7)
