@@ -1,6 +1,7 @@
 // The sparse exchange of the C++ API, with random patterns that all ranks know.
 #include <atomic>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <random>
@@ -23,6 +24,11 @@ struct Item {
   int from = 0, to = 0;
   friend bool operator==(const Item&, const Item&) = default;
 };
+
+constexpr ExchangeBy ways[] = {ExchangeBy::consensus, ExchangeBy::census};
+
+/// The ways take turns on a communicator.
+ExchangeBy way_of(unsigned number) { return ways[number % std::size(ways)]; }
 
 enum class Pattern { random, nobody, from_one, to_one, all, patterns };
 
@@ -77,9 +83,9 @@ TEST_MPI(exchanges_that_wait) {
   const OwnComm own;
   for (unsigned round = 0; round < 40; ++round) {
     if (round % 3 == 0) {
-      check(round, sparse_exchange(sent_in(round), own), "on a class that is a communicator");
+      check(round, sparse_exchange(sent_in(round), own, way_of(round / 2)), "on a class that is a communicator");
     } else {
-      check(round, sparse_exchange(sent_in(round), own.comm), "blocking");
+      check(round, sparse_exchange(sent_in(round), own.comm, way_of(round / 2)), "blocking");
     }
   }
 }
@@ -88,12 +94,12 @@ TEST_MPI(exchanges_that_begin) {
   const OwnComm own, other;
   for (unsigned round = 0; round < 30; round += 3) {
     std::vector<Exchange<Item>> under_way;
-    under_way.push_back(sparse_exchange(sent_in(round), nonblocking(own)));
-    under_way.push_back(sparse_exchange(sent_in(round + 1), nonblocking(own.comm)));
+    under_way.push_back(sparse_exchange(sent_in(round), nonblocking(own), way_of(round)));
+    under_way.push_back(sparse_exchange(sent_in(round + 1), nonblocking(own.comm), way_of(round / 2)));
     const std::vector<int> mine(100, world_rank());
     std::vector<int> sum(100);
     Request reduction = allreduce(mine, sum, Op::sum, nonblocking(own.comm));
-    under_way.push_back(sparse_exchange(sent_in(round + 2), nonblocking(other.comm)));
+    under_way.push_back(sparse_exchange(sent_in(round + 2), nonblocking(other.comm), way_of(round / 2)));
     // The ranks ask in different orders.
     const auto first = static_cast<std::size_t>(world_rank()) % 3;
     while (!under_way[first].test()) {
@@ -104,7 +110,8 @@ TEST_MPI(exchanges_that_begin) {
     expect(sum.front() == world_size() * (world_size() - 1) / 2, "a reduction among exchanges");
   }
   // The end of an exchange that nobody waits for.
-  for (unsigned round = 0; round < 5; ++round) (void)sparse_exchange(sent_in(round), nonblocking(own.comm));
+  for (unsigned round = 0; round < 5; ++round)
+    (void)sparse_exchange(sent_in(round), nonblocking(own.comm), way_of(round));
   check(9, sparse_exchange(sent_in(9), own.comm), "after exchanges that were dropped");
 }
 
@@ -157,7 +164,8 @@ void check_around(MPI_Comm comm, int wrong_rank, int wrong_error, const std::str
                   const std::function<void()>& exchange) {
   const int error = error_of(exchange);
   expect(error == (world_rank() == wrong_rank ? wrong_error : MPI_SUCCESS), what + ": error " + std::to_string(error));
-  for (unsigned round = 0; round < 3; ++round) check(round, sparse_exchange(sent_in(round), comm), "after " + what);
+  for (unsigned round = 0; round < 3; ++round)
+    check(round, sparse_exchange(sent_in(round), comm, way_of(round)), "after " + what);
 }
 
 }  // namespace
@@ -166,16 +174,16 @@ TEST_MPI(exchanges_end_with_messages_of_wrong_length) {
   const OwnComm own;
   const int last = world_size() - 1;
   if (last == 0) return;
-  const auto exchange = [&](bool waits) {
+  const auto exchange = [&](bool waits, ExchangeBy by) {
     if (world_rank() == 0) {
       const ByRank<float> wrong{{last, {1.0F}}};
-      if (waits) return (void)sparse_exchange(wrong, own.comm);
-      return (void)sparse_exchange(wrong, nonblocking(own.comm)).wait();
+      if (waits) return (void)sparse_exchange(wrong, own.comm, by);
+      return (void)sparse_exchange(wrong, nonblocking(own.comm), by).wait();
     }
     ByRank<double> right;
     for (Rank to = 1; to <= last; ++to) right[to].assign(long_message, world_rank());
     const ByRank<double> received =
-        waits ? sparse_exchange(right, own.comm) : sparse_exchange(right, nonblocking(own.comm)).wait();
+        waits ? sparse_exchange(right, own.comm, by) : sparse_exchange(right, nonblocking(own.comm), by).wait();
     expect(
         world_rank() == last || received ==
                                     [&] {
@@ -186,8 +194,10 @@ TEST_MPI(exchanges_end_with_messages_of_wrong_length) {
                                     }(),
         "the other messages");
   };
-  for (const bool waits : {true, false})
-    check_around(own.comm, last, MPI_ERR_TRUNCATE, "a wrong length", [&] { exchange(waits); });
+  for (const ExchangeBy by : ways) {
+    for (const bool waits : {true, false})
+      check_around(own.comm, last, MPI_ERR_TRUNCATE, "a wrong length", [&] { exchange(waits, by); });
+  }
 }
 
 TEST_MPI(exchanges_end_without_places) {
@@ -197,7 +207,8 @@ TEST_MPI(exchanges_end_without_places) {
   std::vector<ExchangeMessage> to_all;
   for (Rank to = 0; to <= last; ++to)
     to_all.push_back({.to = to, .data = data.data(), .bytes = static_cast<Count>(data.size() * sizeof(double))});
-  for (const bool throws : {true, false}) {
+  for (const unsigned number : {0U, 1U, 2U, 3U}) {
+    const bool throws = number < 2;
     const auto exchange = [&] {
       ByRank<double> received;
       mpi::begin_exchange(
@@ -207,7 +218,7 @@ TEST_MPI(exchanges_end_without_places) {
             if (world_rank() == last) return nullptr;
             return (received[from] = std::vector<double>(long_message)).data();
           },
-          own.comm)
+          own.comm, way_of(number))
           .wait();
       for (const auto& [from, elements] : received) expect(elements == data, "from " + std::to_string(from));
     };
@@ -218,33 +229,51 @@ TEST_MPI(exchanges_end_without_places) {
 TEST_MPI(exchanges_without_memory) {
   const OwnComm own;
   const int last = world_size() - 1;
-  check(4, sparse_exchange(sent_in(4), own.comm), "the first exchange");
+  for (const ExchangeBy by : ways) check(4, sparse_exchange(sent_in(4), own.comm, by), "the first exchange");
   const std::vector<char> data(30000, 'a');
-  int failed = 1;
-  for (long n = 1; failed != 0; ++n) {
-    std::vector<ExchangeMessage> to_all;
-    for (Rank to = 0; to <= last; ++to) to_all.push_back({.to = to, .data = data.data(), .bytes = Count{30000}});
-    auto received = std::make_shared<ByRank<char>>();
-    ExchangePlace place = detail::place_in(received);
-    const int error = error_of([&] {
-      if (world_rank() == last) until_failure = n;
-      mpi::begin_exchange(std::move(to_all), std::move(place), own.comm).wait();
-    });
-    failed = until_failure == 0 ? 1 : 0;
-    until_failure = 0;
-    expect(error == MPI_SUCCESS || (world_rank() == last && error == MPI_ERR_NO_MEM), "error " + std::to_string(error));
-    PMPI_Bcast(&failed, 1, MPI_INT, last, own.comm);
-    for (unsigned round = 0; round < 2; ++round)
-      check(round, sparse_exchange(sent_in(round), own.comm), "after allocation " + std::to_string(n));
+  for (const ExchangeBy by : ways) {
+    int failed = 1;
+    for (long n = 1; failed != 0; ++n) {
+      std::vector<ExchangeMessage> to_all;
+      for (Rank to = 0; to <= last; ++to) to_all.push_back({.to = to, .data = data.data(), .bytes = Count{30000}});
+      auto received = std::make_shared<ByRank<char>>();
+      ExchangePlace place = detail::place_in(received);
+      const int error = error_of([&] {
+        if (world_rank() == last) until_failure = n;
+        mpi::begin_exchange(std::move(to_all), std::move(place), own.comm, by).wait();
+      });
+      failed = until_failure == 0 ? 1 : 0;
+      until_failure = 0;
+      expect(error == MPI_SUCCESS || (world_rank() == last && error == MPI_ERR_NO_MEM),
+             "error " + std::to_string(error));
+      PMPI_Bcast(&failed, 1, MPI_INT, last, own.comm);
+      for (unsigned round = 0; round < 2; ++round)
+        check(round, sparse_exchange(sent_in(round), own.comm), "after allocation " + std::to_string(n));
+    }
   }
+}
+
+TEST_MPI(only_a_census_announces_messages) {
+  const OwnComm own;
+  const auto allocated = [&](ExchangeBy by) {
+    const long before = allocations;
+    (void)sparse_exchange(ByRank<int>(), own.comm, by);
+    return allocations - before;
+  };
+  (void)allocated(ExchangeBy::consensus);
+  const long usual = allocated(ExchangeBy::consensus);
+  expect(allocated(ExchangeBy::census) > usual, "the first census has memory for announcements");
+  expect(allocated(ExchangeBy::census) == usual, "which the next one has already");
 }
 
 TEST_MPI(exchanges_outlive_their_communicator) {
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   auto under_way = sparse_exchange(sent_in(4), nonblocking(comm));
+  auto next = sparse_exchange(sent_in(5), nonblocking(comm), ExchangeBy::census);
   MPI_Comm_free(&comm);
   check(4, under_way.wait(), "on a communicator that is freed");
+  check(5, next.wait(), "on a communicator that is freed");
 }
 
 TEST_MPI(exchanges_count_private_communicators) {

@@ -5,19 +5,22 @@
 //   auto later = circoll::sparse_exchange(std::move(data), circoll::nonblocking(comm));
 //   const auto others = later.wait();
 //
-// The ranks end by the nonblocking consensus of Hoefler, Siebert and Lumsdaine (PPoPP 2010). Each sends synchronously,
-// and enters a nonblocking barrier once its messages are received. So the cost is that of the messages and of one
-// barrier, and there is no array of p numbers.
+// The ranks end in one of two ways that Hoefler, Siebert and Lumsdaine describe (PPoPP 2010). By consensus each sends
+// synchronously, and enters a nonblocking barrier once its messages are received. So the cost is that of the messages
+// and of one barrier, and there is no array of p numbers. By census a reduce_scatter of p numbers tells each rank how
+// many messages come, while they are under way:
+//
+//   const auto received = circoll::sparse_exchange(data, comm, circoll::ExchangeBy::census);
 //
 // Collective: all ranks make the exchanges of a communicator in the same order. The first one on a communicator waits
 // for the other ranks, because it makes a private communicator. The exchanges of a communicator follow one another.
 // circoll/mpi.hpp includes this header.
 //
-// Errors are those of circoll/mpi.hpp, on this rank alone. MpiError(MPI_ERR_TRUNCATE): a message was no multiple of the
-// elements. MpiError(MPI_ERR_NO_MEM): there was no memory for a message. std::bad_alloc: there was none for the call,
-// which sends nothing then. In these cases the other ranks end their exchange, and the next exchange is right. They
-// wait if the memory ends earlier: where the list of messages is made, or in a communicator's first exchange. After
-// another MpiError MPI may still read the data that a blocking call has sent, so they must live on.
+// Errors are those of circoll/mpi.hpp, on this rank alone. MpiError(MPI_ERR_TRUNCATE): a message was no multiple of
+// the elements. MpiError(MPI_ERR_NO_MEM): there was no memory for a message. std::bad_alloc: there was none for the
+// call, which sends nothing then. In these cases the other ranks end their exchange, and the next exchange is right.
+// They wait if the memory ends earlier: where the list of messages is made, or in a communicator's first exchange or
+// census. After another MpiError MPI may still read the data that a blocking call has sent, so they must live on.
 #pragma once
 
 #include <functional>
@@ -36,6 +39,12 @@ namespace circoll {
 /// Elements by the rank that they go to, or come from. A rank with no elements is told, too.
 template <typename T>
 using ByRank = std::map<Rank, std::vector<T>>;
+
+/// The way in which the ranks of an exchange know that no more messages come. The same on all ranks of an exchange.
+enum class ExchangeBy {
+  consensus,  ///< synchronous messages, and a nonblocking barrier
+  census,     ///< a nonblocking reduce_scatter of an int for each rank
+};
 
 /// A message of an exchange.
 struct ExchangeMessage {
@@ -109,28 +118,28 @@ class [[nodiscard]] Exchange {
 
 namespace detail {
 template <typename C>
-Request begin_exchange(ReferenceTo<C> comm, std::vector<ExchangeMessage> sent, ExchangePlace place) {
+Request begin_exchange(ReferenceTo<C> comm, std::vector<ExchangeMessage> sent, ExchangePlace place, ExchangeBy by) {
   using Traits = CommunicatorTraits<std::remove_cvref_t<C>>;
-  constexpr bool known = requires { Traits::exchange(comm, std::move(sent), std::move(place)); };
+  constexpr bool known = requires { Traits::exchange(comm, std::move(sent), std::move(place), by); };
   static_assert(known, "only communicators of MPI have exchanges");
-  if constexpr (known) return Traits::exchange(comm, std::move(sent), std::move(place));
+  if constexpr (known) return Traits::exchange(comm, std::move(sent), std::move(place), by);
   return {};
 }
 }  // namespace detail
 
 /// The elements from each source. Those of `sent` go to the ranks by which they are found.
 template <typename T, BlockingCommunicator C>
-[[nodiscard]] ByRank<T> sparse_exchange(const ByRank<T>& sent, C&& comm) {
+[[nodiscard]] ByRank<T> sparse_exchange(const ByRank<T>& sent, C&& comm, ExchangeBy by = ExchangeBy::consensus) {
   const auto received = std::make_shared<ByRank<T>>();
-  detail::begin_exchange<C>(comm, detail::messages_of(sent), detail::place_in(received)).wait();
+  detail::begin_exchange<C>(comm, detail::messages_of(sent), detail::place_in(received), by).wait();
   return std::move(*received);
 }
 
 /// The same without waiting.
 template <typename T, typename C>
-[[nodiscard]] Exchange<T> sparse_exchange(ByRank<T> sent, Nonblocking<C> comm) {
+[[nodiscard]] Exchange<T> sparse_exchange(ByRank<T> sent, Nonblocking<C> comm, ExchangeBy by = ExchangeBy::consensus) {
   return {std::move(sent), [&](std::vector<ExchangeMessage> messages, ExchangePlace place) {
-            return detail::begin_exchange<C>(comm.comm, std::move(messages), std::move(place));
+            return detail::begin_exchange<C>(comm.comm, std::move(messages), std::move(place), by);
           }};
 }
 

@@ -148,7 +148,8 @@ void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice&
 /// Begins a sparse exchange (circoll/exchange.hpp). The first one on a communicator waits for the other ranks. Throws
 /// Error(invalid_argument) if a message is for no rank, or two are for one; this rank has sent nothing then. Throws
 /// Error(unsupported) on all ranks if MPI has no private communicator left for the first one.
-[[nodiscard]] Request begin_exchange(std::vector<ExchangeMessage> sent, ExchangePlace place, MPI_Comm comm);
+[[nodiscard]] Request begin_exchange(std::vector<ExchangeMessage> sent, ExchangePlace place, MPI_Comm comm,
+                                     ExchangeBy by = ExchangeBy::consensus);
 
 }  // namespace circoll::mpi
 
@@ -163,8 +164,8 @@ struct CommunicatorTraits<MPI_Comm> {
   static Rank rank(MPI_Comm comm) { return mpi::rank_of(comm); }
   static Rank size(MPI_Comm comm) { return mpi::size_of(comm); }
   static NeighborCounts neighbors(MPI_Comm comm) { return mpi::neighbors_of(comm); }
-  static Request exchange(MPI_Comm comm, std::vector<ExchangeMessage> sent, ExchangePlace place) {
-    return mpi::begin_exchange(std::move(sent), std::move(place), comm);
+  static Request exchange(MPI_Comm comm, std::vector<ExchangeMessage> sent, ExchangePlace place, ExchangeBy by) {
+    return mpi::begin_exchange(std::move(sent), std::move(place), comm, by);
   }
   static void execute(MPI_Comm comm, CollectiveCall& call, const Operator* op, const Choice& choice) {
     mpi::execute(call, handle(call, op), comm, choice);

@@ -1,10 +1,12 @@
-// A sparse exchange by nonblocking consensus.
+// A sparse exchange by nonblocking consensus, or by a census.
 //
 // Hoefler, Siebert, Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", PPoPP 2010.
-// A synchronous send ends when its message is being received. A rank whose sends have ended enters a barrier, and goes
-// on receiving. When the barrier has ended, all messages of all ranks are being received, so that none can come any
-// more. A rank may leave and begin the next exchange while others are in the barrier. So exchanges have two tags in
-// turn: the one after the next cannot begin before all have left this one.
+// Consensus: a synchronous send ends when its message is being received. A rank whose sends have ended enters a
+// barrier, and goes on receiving. When the barrier has ended, all messages of all ranks are being received, so that
+// none can come any more. Census: a reduce_scatter tells each rank how many messages come.
+//
+// A rank may leave and begin the next exchange while others are still in this one. So exchanges have two tags in turn:
+// the barrier or census of the next one does not end before all have left this one.
 #include <sched.h>
 
 #include <algorithm>
@@ -30,13 +32,22 @@
 namespace circoll::mpi {
 namespace {
 
+/// The memory of a census, which MPI uses while it is under way.
+struct Announcements {
+  std::vector<int> sent;  ///< for each rank: 1 if this rank sends to it
+  int expected = 0;       ///< messages that come
+};
+
 /// The exchanges of a communicator. They have a communicator of their own, and follow one another.
 class Exchanges final : public Attachment {
  public:
   static constexpr Slot slot = Slot::exchanges;
 
   Exchanges() = default;
-  ~Exchanges() override { Exchanges::clear(); }
+  ~Exchanges() override {
+    Exchanges::clear();
+    if (keeps_announcements_) (void)announcements_.release();
+  }
 
   [[nodiscard]] bool opened() const { return comm_ != MPI_COMM_NULL; }
   /// Collective. Throws the same error on all ranks.
@@ -54,12 +65,23 @@ class Exchanges final : public Attachment {
   /// The error after which no exchange can end any more, because MPI has failed; or MPI_SUCCESS.
   [[nodiscard]] int broken() const { return broken_; }
   void set_broken(int error) { broken_ = error; }
+  /// Makes the memory of a census, if there is none yet. Throws std::bad_alloc.
+  void expect_census(Rank size) {
+    if (announcements_ != nullptr) return;
+    std::vector<int> sent(static_cast<std::size_t>(size));
+    announcements_ = std::make_unique<Announcements>(Announcements{.sent = std::move(sent)});
+  }
+  [[nodiscard]] Announcements& announcements() { return *announcements_; }
+  /// This memory is never freed, because MPI may use it.
+  void keep_announcements() { keeps_announcements_ = true; }
   void clear() noexcept override {
     if (opened()) CommState::free_private(&comm_);
   }
 
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
+  std::unique_ptr<Announcements> announcements_{};
+  std::atomic<bool> keeps_announcements_{false};
   std::uint64_t next_ = 0;
   std::atomic<std::uint64_t> ended_{0};
   std::atomic<int> broken_{MPI_SUCCESS};
@@ -98,17 +120,19 @@ class Bytes {
 /// up.
 class SparseExchange final : public Work {
  public:
-  SparseExchange(CommState& state, std::uint64_t number, std::vector<ExchangeMessage> sent, ExchangePlace place)
+  SparseExchange(CommState& state, std::uint64_t number, std::vector<ExchangeMessage> sent, ExchangePlace place,
+                 ExchangeBy by)
       : state_(state),
         all_(state.attached<Exchanges>()),
         number_(number),
+        by_(by),
         sent_(std::move(sent)),
         memory_(std::make_unique<Memory>(Memory{.place = std::move(place)})) {
     requests_.reserve(sent_.size() + 1);
   }
   /// Takes part for a call of this rank that has no memory. It sends nothing and drops what comes.
-  SparseExchange(CommState& state, std::uint64_t number)
-      : state_(state), all_(state.attached<Exchanges>()), number_(number), error_(MPI_ERR_NO_MEM) {}
+  SparseExchange(CommState& state, std::uint64_t number, ExchangeBy by)
+      : state_(state), all_(state.attached<Exchanges>()), number_(number), by_(by), error_(MPI_ERR_NO_MEM) {}
 
   [[nodiscard]] bool numbered() const override { return false; }
   [[nodiscard]] std::uint64_t first_number() const override { return number_; }
@@ -116,6 +140,7 @@ class SparseExchange final : public Work {
   /// Throws nothing.
   void start() override {
     if (const int error = all_.broken(); error != MPI_SUCCESS) return give_up(error);
+    if (by_census()) std::ranges::fill(all_.announcements().sent, 0);
     for (const ExchangeMessage& one : sent_) {
       if (one.to == state_.rank()) {
         void* const to = place(one.to, one.bytes);
@@ -126,11 +151,16 @@ class SparseExchange final : public Work {
       MPI_Request request = MPI_REQUEST_NULL;
       int rc = bytes.error();
       if (rc == MPI_SUCCESS)
-        rc = PMPI_Issend(one.data, bytes.count(), bytes.type(), static_cast<int>(one.to), tag(), all_.comm(), &request);
-      if (rc == MPI_SUCCESS) requests_.push_back(request);
+        rc = (by_census() ? PMPI_Isend : PMPI_Issend)(one.data, bytes.count(), bytes.type(), static_cast<int>(one.to),
+                                                      tag(), all_.comm(), &request);
+      if (rc == MPI_SUCCESS) {
+        requests_.push_back(request);
+        if (by_census()) all_.announcements().sent[static_cast<std::size_t>(one.to)] = 1;
+      }
       note(rc);
       if (over_) return;
     }
+    if (by_census()) begin_census();
   }
   [[nodiscard]] bool progress() override {
     if (!over_) receive();
@@ -141,7 +171,8 @@ class SparseExchange final : public Work {
   void fail(int error) noexcept override { give_up(error); }
 
  private:
-  enum class Phase : std::uint8_t { sending, barrier, receiving };
+  /// A consensus has all three in turn. A census begins with its messages, and so has no first one.
+  enum class Phase : std::uint8_t { sending, all_ranks, receiving };
   /// Memory that MPI may use as long as there are requests.
   struct Memory {
     ExchangePlace place;
@@ -149,6 +180,18 @@ class SparseExchange final : public Work {
   };
 
   [[nodiscard]] int tag() const { return static_cast<int>(number_ % 2); }
+  [[nodiscard]] bool by_census() const { return by_ == ExchangeBy::census; }
+  void begin_census() noexcept {
+    Announcements& announcements = all_.announcements();
+    phase_ = Phase::all_ranks;
+    const int rc = PMPI_Ireduce_scatter_block(announcements.sent.data(), &announcements.expected, 1, MPI_INT, MPI_SUM,
+                                              all_.comm(), &all_ranks_);
+    if (rc != MPI_SUCCESS) give_up(rc);
+  }
+  /// True if messages may come that have not been found.
+  [[nodiscard]] bool expects_more() const {
+    return phase_ != Phase::receiving || (by_census() && found_ < all_.announcements().expected);
+  }
   /// The error of one message.
   void note(int error) noexcept {
     if (error_ == MPI_SUCCESS) error_ = error;
@@ -169,21 +212,21 @@ class SparseExchange final : public Work {
     switch (phase_) {
       case Phase::sending:
         if (!all_ended(requests_)) return;
-        rc = PMPI_Ibarrier(all_.comm(), &barrier_);
-        phase_ = Phase::barrier;
+        rc = PMPI_Ibarrier(all_.comm(), &all_ranks_);
+        phase_ = Phase::all_ranks;
         break;
-      case Phase::barrier:
-        rc = PMPI_Test(&barrier_, &ended, MPI_STATUS_IGNORE);
-        if (ended != 0) phase_ = Phase::receiving;
+      case Phase::all_ranks:
+        rc = PMPI_Test(&all_ranks_, &ended, MPI_STATUS_IGNORE);
+        if (rc == MPI_SUCCESS && ended != 0) phase_ = Phase::receiving;
         break;
       case Phase::receiving:
-        if (all_ended(receives_)) end();
+        if (!expects_more() && all_ended(requests_) && all_ended(receives_)) end();
     }
     if (rc != MPI_SUCCESS) give_up(rc);
   }
-  /// Receives what has come. The messages of this exchange have come when the barrier has ended.
+  /// Receives what has come. The messages of a consensus have come when its barrier has ended.
   void receive() noexcept {
-    while (phase_ != Phase::receiving) {
+    while (expects_more()) {
       // A message that is found must be received. So its request has room first. If not, the next poll tries again.
       if (!reserve()) return note(MPI_ERR_NO_MEM);
       int found = 0;
@@ -193,6 +236,7 @@ class SparseExchange final : public Work {
       const int rc = PMPI_Improbe(MPI_ANY_SOURCE, tag(), all_.comm(), &found, &message, &status);
       if (rc != MPI_SUCCESS) return give_up(rc);
       if (found == 0) return;
+      ++found_;
       note(PMPI_Get_elements_x(&status, MPI_BYTE, &size));
       void* to = place(status.MPI_SOURCE, size);
       if (to == nullptr) to = drop(size);
@@ -249,10 +293,11 @@ class SparseExchange final : public Work {
     error_ = error;
     if (library::is_failure(error)) state_.fail(error);
     all_.set_broken(error);
+    if (by_census() && phase_ == Phase::all_ranks) all_.keep_announcements();
     try {
       std::vector<MPI_Request> left = std::move(requests_);
       left.insert(left.end(), receives_.begin(), receives_.end());
-      if (barrier_ != MPI_REQUEST_NULL) left.push_back(barrier_);
+      if (all_ranks_ != MPI_REQUEST_NULL) left.push_back(all_ranks_);
       const auto free = [](void* memory) noexcept { delete static_cast<Memory*>(memory); };
       if (!left.empty()) abandoned().add(std::move(left), Abandoned::Held{memory_.release(), free});
     } catch (const std::bad_alloc&) {
@@ -268,10 +313,12 @@ class SparseExchange final : public Work {
   CommState& state_;
   Exchanges& all_;
   std::uint64_t number_;
+  ExchangeBy by_;
   std::vector<ExchangeMessage> sent_{};
   std::unique_ptr<Memory> memory_{};
   std::vector<MPI_Request> requests_{}, receives_{};
-  MPI_Request barrier_ = MPI_REQUEST_NULL;
+  MPI_Request all_ranks_ = MPI_REQUEST_NULL;  ///< the barrier, or the census
+  int found_ = 0;                             ///< messages
   Phase phase_ = Phase::sending;
   int error_ = MPI_SUCCESS;
   bool over_ = false;
@@ -280,8 +327,8 @@ class SparseExchange final : public Work {
 class PendingExchange : public PendingWork {
  public:
   PendingExchange(CommState& state, std::uint64_t number, std::vector<ExchangeMessage> sent, ExchangePlace place,
-                  const Observer& observer)
-      : PendingWork(state, observer), operation_(state, number, std::move(sent), std::move(place)) {}
+                  ExchangeBy by, const Observer& observer)
+      : PendingWork(state, observer), operation_(state, number, std::move(sent), std::move(place), by) {}
 
   [[nodiscard]] SparseExchange& operation() override { return operation_; }
 
@@ -294,8 +341,8 @@ class PendingExchange : public PendingWork {
 
 /// The other ranks are in an exchange that this rank has no memory to begin. It takes part with nothing, so that they
 /// end, and so that the next exchange is the same one on all ranks.
-void take_part_with_nothing(CommState& state, std::uint64_t number) noexcept {
-  SparseExchange nothing(state, number);
+void take_part_with_nothing(CommState& state, std::uint64_t number, ExchangeBy by) noexcept {
+  SparseExchange nothing(state, number, by);
   const auto poll = [&] {
     if (const int error = state.find_failure(); error != MPI_SUCCESS) nothing.fail(error);
     if (progress().poll() == 0) sched_yield();
@@ -319,7 +366,7 @@ void require_ranks(std::vector<ExchangeMessage>& sent, Rank size) {
 
 }  // namespace
 
-Request begin_exchange(std::vector<ExchangeMessage> sent, ExchangePlace place, MPI_Comm comm) {
+Request begin_exchange(std::vector<ExchangeMessage> sent, ExchangePlace place, MPI_Comm comm, ExchangeBy by) {
   int inter = 0, error = MPI_SUCCESS;
   throw_error(PMPI_Comm_test_inter(comm, &inter));
   require(inter == 0, "an exchange is among the ranks of one group, and the communicator has two");
@@ -334,14 +381,15 @@ Request begin_exchange(std::vector<ExchangeMessage> sent, ExchangePlace place, M
     all.open(*state);
   }
   throw_error(all.broken());
+  if (by == ExchangeBy::census) all.expect_census(state->size());
   CommState::bury_released();
   const std::uint64_t number = all.take_number();
   std::unique_ptr<Owned<PendingExchange>> owned;
   try {
-    owned = std::make_unique<Owned<PendingExchange>>(*state, number, std::move(sent), std::move(place));
+    owned = std::make_unique<Owned<PendingExchange>>(*state, number, std::move(sent), std::move(place), by);
     owned->start();
   } catch (...) {
-    take_part_with_nothing(*state, number);
+    take_part_with_nothing(*state, number, by);
     throw;
   }
   return request_of({.owned = std::move(owned)}, RequestKind::nonblocking);
