@@ -101,14 +101,26 @@ TEST(Pico, AlgorithmsHaveNamesOfCircollBench) {
   EXPECT_EQ(name_of("SCATTER", "linear_nb_ompi", false), "");  // openmpi/basic_linear is another one
   EXPECT_EQ(name_of("REDUCE_SCATTER", "recursive_halving_mpich", false), "mpich/recursive_halving");
   EXPECT_EQ(name_of("REDUCE_SCATTER", "recursive_halving_over", false), "recursive_halving");
-  // MPICH's nonblocking collectives choose for themselves, and Bine trees are not in Circoll.
+  // MPICH's nonblocking collectives choose for themselves.
   EXPECT_EQ(name_of("ALLREDUCE", "non_blocking_mpich", true), "");
-  EXPECT_EQ(name_of("ALLREDUCE", "bine_lat_over", true), "");
   EXPECT_EQ(name_of("ALLREDUCE", "ring_elsewhere", true), "");
   EXPECT_EQ(name_of("GATHER", "ring_over", true), "");  // Circoll has no such gather
   EXPECT_FALSE(measured::names_of_pico(time_of("ALLREDUCE_FAST", "ring_over", 8), true).collective);
   // With fewer elements than ranks a library uses another algorithm than the ring.
   EXPECT_EQ(measured::names_of_pico(time_of("ALLREDUCE", "ring_ompi", 7), true).algorithm, "");
+}
+
+TEST(Pico, BineFormsOfTheSameShapeHaveNames) {
+  EXPECT_EQ(name_of("ALLREDUCE", "bine_lat_over", true), "bine_whole");
+  EXPECT_EQ(name_of("ALLREDUCE", "bine_bdw_remap_over", true), "bine");
+  EXPECT_EQ(name_of("ALLGATHER", "bine_2_blocks_over", true), "bine");
+  EXPECT_EQ(name_of("REDUCE_SCATTER", "bine_permute_remap_over", true), "bine");
+  for (const char* rooted : {"BCAST", "REDUCE"}) EXPECT_EQ(name_of(rooted, "bine_lat_over", true), "bine");
+  for (const char* rooted : {"GATHER", "SCATTER"}) EXPECT_EQ(name_of(rooted, "bine_over", true), "bine");
+  // A scatter and an allgather, blocks one by one, and another alltoall.
+  EXPECT_EQ(name_of("BCAST", "bine_bdw_remap_over", true), "");
+  EXPECT_EQ(name_of("ALLGATHER", "bine_block_by_block_over", true), "");
+  EXPECT_EQ(name_of("ALLTOALL", "bine_over", true), "");
 }
 
 /// Circoll's bcast/scatter_allgather has the ring in its second half, and PICO's has recursive doubling there.
@@ -137,7 +149,7 @@ TEST(Pico, RecursiveDistanceDoublingIsNoAlgorithmOfCircoll) {
 TEST(Pico, TheFileIsThatOfCircollBench) {
   std::vector<PicoTime> times{time_of("ALLGATHER", "ring_over", 1024), time_of("ALLGATHER", "ring_ompi", 1024),
                               time_of("ALLREDUCE", "default_ompi", 1024), time_of("ALLGATHER", "ring_over", 4),
-                              time_of("ALLREDUCE", "bine_lat_over", 1024)};
+                              time_of("ALLGATHER", "sparbit_over", 1024)};
   times[1].median_s = 5e-6;
   times[2].median_s = 7e-6;
   const measured::PicoImport imported = measured::import_pico(times, true);

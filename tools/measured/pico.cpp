@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -23,13 +24,15 @@ namespace fs = std::filesystem;
 
 struct Known {
   std::string_view pico;
-  std::string_view own;         ///< with the parameters that it was measured with
-  bool has_name_in_mpi = true;  ///< circoll-bench can call for it inside the library, too
+  std::string_view own;                    ///< with the parameters that it was measured with
+  bool has_name_in_mpi = true;             ///< circoll-bench can call for it inside the library, too
+  std::optional<Collective> collective{};  ///< the only one where the shape is the same
 };
 
 /// Open MPI's trees were measured with their default segments, that is, in one piece. Circoll has no algorithm of the
 /// shape of two names: scatter_allgather has recursive doubling in its second half, and recursive_distance_doubling of
-/// reduce_scatter halves the vector with ever farther partners, then swaps a block.
+/// reduce_scatter halves the vector with ever farther partners, then swaps a block. The Bine forms of Circoll's shapes
+/// have names: whole vectors, blocks in cyclic ranges, and trees.
 constexpr std::array known{Known{"recursive_doubling", "recursive_doubling"},
                            Known{"ring", "ring"},
                            Known{"rabenseifner", "rabenseifner"},
@@ -46,7 +49,15 @@ constexpr std::array known{Known{"recursive_doubling", "recursive_doubling"},
                            Known{"scatter_ring_allgather", "scatter_allgather"},
                            Known{"split_binary", "split_binary:segments=1"},
                            Known{"binary", "binary:segments=1"},
-                           Known{"knomial", "knomial:radix=4"}};
+                           Known{"knomial", "knomial:radix=4"},
+                           Known{"bine_lat", "bine_whole", false, Collective::allreduce},
+                           Known{"bine_bdw_remap", "bine", false, Collective::allreduce},
+                           Known{"bine_2_blocks", "bine", false, Collective::allgather},
+                           Known{"bine_permute_remap", "bine", false, Collective::reduce_scatter},
+                           Known{"bine_lat", "bine", false, Collective::bcast},
+                           Known{"bine_lat", "bine", false, Collective::reduce},
+                           Known{"bine", "bine", false, Collective::gather},
+                           Known{"bine", "bine", false, Collective::scatter}};
 
 /// These cut the vector into p parts. Libraries use another algorithm if it has fewer elements.
 bool cuts_for_ranks(std::string_view own) {
@@ -102,7 +113,9 @@ PicoNames names_of_pico(const PicoTime& time, bool inside_as_own) {
     return names;
   }
   if (!library && suffix != "over") return names;
-  const auto found = std::ranges::find(known, base, &Known::pico);
+  const auto found = std::ranges::find_if(known, [&](const Known& one) {
+    return one.pico == base && (!one.collective || *one.collective == *names.collective);
+  });
   if (found == known.end()) return names;
   const Algorithm* const own = find_algorithm(*names.collective, found->own.substr(0, found->own.find(':')));
   if (own == nullptr || (cuts_for_ranks(own->name) && time.elements < ranks_of(time.job))) return names;

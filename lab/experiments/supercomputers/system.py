@@ -11,6 +11,9 @@ Cell = collections.namedtuple("Cell", "collective p bytes vector job")
 Pick = collections.namedtuple("Pick", "cell pick best ratio")
 
 
+NEWER = ("bine", "bine_whole")  # no policy takes them by itself
+
+
 def rounded(value):
     return float(f"{value:.3g}")
 
@@ -22,11 +25,13 @@ def machine(name, about, alpha, beta):
 
 
 class System:
-    def __init__(self, name, launches, circoll, directory):
+    def __init__(self, name, launches, circoll, directory, newer=False):
         self.name, self.circoll, self.directory = name, circoll, directory
         self.cells, self.native = collections.defaultdict(dict), {}
         for job, launch in enumerate(launches):
             for row in launch["rows"]:
+                if row["algorithm"] in NEWER and not newer:
+                    continue
                 # The size of a gather and its like is that of a block in these files.
                 blocks = row["p"] if row["collective"] in ("allgather", "gather", "scatter", "reduce_scatter") else 1
                 cell = Cell(row["collective"], row["p"], row["bytes"], row["bytes"] * blocks, job)
@@ -98,8 +103,8 @@ class System:
         return numbers
 
     def picks(self, prices):
-        """In each cell the algorithm of the least price, and its time over that of the fastest."""
-        return [self.pick(cell, min(priced, key=priced.get)) for cell, priced in prices.items()]
+        """In each cell the algorithm of the least price, and its time over that of the fastest. Of equal ones the older is taken."""
+        return [self.pick(cell, min(priced, key=lambda one: (priced[one], one in NEWER))) for cell, priced in prices.items()]
 
     def pick(self, cell, algorithm):
         times = self.cells[cell]
