@@ -169,14 +169,27 @@ def test_jobs_have_two_boxes_for_each_algorithm():
         circoll.plot.chart({"axis": "", "jobs": [{"title": "damaged", "rows": [{"id": "x"}]}]})
 
 
+def test_links_have_a_line_for_each_algorithm_and_labels():
+    def side(loads):
+        rows = [{"part": str(n), "out": {"bytes": load}, "in": {"bytes": 1}} for n, load in enumerate(loads)]
+        return {"levels": [{"between": "groups", "links": rows}, {"between": "ranks of a host"}]}
+    document = {"p": 8, "bytes": 1024, "algorithms": [{"id": "a", **side([5, 9, 0]), "relabelled": side([2, 2, 3])}, {"id": "b", "unmet": "needs an even p"}]}
+    (axis,) = circoll.plot.chart(document).axes
+    assert [list(line.get_ydata()) for line in axis.lines] == [[9, 5, 1], [3, 2, 2]] and axis.get_title(loc="left") == "groups"
+    with pytest.raises(ValueError, match="one host"):
+        circoll.plot.chart({"p": 2, "bytes": 8, "algorithms": [{"id": "a", **side([3])}]})
+
+
 @pytest.mark.parametrize("words, text", [
     ("cost allreduce -p 36 --bytes 1Mi --plot", "allreduce, p = 36: the fastest algorithms, and all others in grey"),
     ("faults allreduce/ring -p 5 --plot", "allreduce/ring, p = 5, keep = buf"),
     ("simulate bcast/binomial -p 8 --bytes 4Ki --plot", "time [us]"),
     ("simulate alltoall/pairwise -p 16 --bytes 64Ki --topology torus:dims=4x4 --plot", "bytes of all messages"),
     ("simulate bcast -p 8 --bytes 8,64Ki --plot", "p = 8, 64 KiB"),
+    ("traffic allgather/ring --relabel --allocation hosts.txt --plot", "allgather/ring, relabelled"),
 ])
 def test_commands_draw(tool, tmp_path, words, text):
+    (tmp_path / "hosts.txt").write_text("g1/a\ng2/b\ng1/c\ng2/d\n")
     code, out, err = tool(*words.split(), "chart.svg")
     assert code == 0, out + err
     assert any(text in line for line in words_of(tmp_path / "chart.svg")), words_of(tmp_path / "chart.svg")

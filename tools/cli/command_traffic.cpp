@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "chart.hpp"
 #include "circoll/error.hpp"
 #include "circoll/text.hpp"
 #include "commands.hpp"
@@ -17,6 +18,7 @@
 #include "model/level_traffic.hpp"
 #include "model/near_labels.hpp"
 #include "options/ranges.hpp"
+#include "process.hpp"
 #include "schedule/relabelling.hpp"
 #include "select/allocation.hpp"
 #include "select/text_file.hpp"
@@ -35,6 +37,7 @@ struct TrafficOptions {
   Count bytes = 1 << 20;
   bool relabel = false;
   std::string schedules;  ///< where relabelled schedules are written; empty: nowhere
+  std::string plot;       ///< a chart of all links; empty: none
   bool json = false;
 };
 
@@ -149,17 +152,28 @@ nlohmann::ordered_json flow_as_json(const Flow& flow, const JobTraffic& traffic,
   return {{"messages", flow.messages}, {"blocks", flow.blocks}, {"bytes", bytes_of(flow, traffic, bytes)}};
 }
 
-nlohmann::ordered_json levels_as_json(const LevelTraffic& counted, const std::vector<LevelLink>& links,
-                                      const JobTraffic& traffic, const Levels& levels, Count bytes) {
+nlohmann::ordered_json link_as_json(const LevelLink& link, const JobTraffic& traffic, const Levels& levels,
+                                    Count bytes) {
+  return {{"part", levels.part_name(link.level, link.part)},
+          {"out", flow_as_json(link.out, traffic, bytes)},
+          {"in", flow_as_json(link.in, traffic, bytes)}};
+}
+
+/// With the links of all parts where there is one job. Of many jobs they would be too many.
+nlohmann::ordered_json levels_as_json(const LevelTraffic& counted, const std::vector<LevelLink>& busiest,
+                                      const JobTraffic& traffic, const Levels& levels, const TrafficOptions& o) {
   auto json = nlohmann::ordered_json::array();
   for (int level = 0; level <= levels.depth(); ++level) {
     const auto l = static_cast<std::size_t>(level);
     nlohmann::ordered_json row = {{"between", level == levels.depth() ? "ranks of a host" : levels.name(level)}};
-    row.update(flow_as_json(counted.between[l], traffic, bytes));
-    if (level < levels.depth()) {
-      row["busiest"] = {{"part", levels.part_name(level, links[l].part)},
-                        {"out", flow_as_json(links[l].out, traffic, bytes)},
-                        {"in", flow_as_json(links[l].in, traffic, bytes)}};
+    row.update(flow_as_json(counted.between[l], traffic, o.bytes));
+    if (level < levels.depth()) row["busiest"] = link_as_json(busiest[l], traffic, levels, o.bytes);
+    if (level < levels.depth() && o.allocations.size() <= 1) {
+      auto links = nlohmann::ordered_json::array();
+      for (const LevelLink& link : counted.links) {
+        if (link.level == level) links.push_back(link_as_json(link, traffic, levels, o.bytes));
+      }
+      row["links"] = links;
     }
     json.push_back(row);
   }
@@ -173,13 +187,12 @@ nlohmann::ordered_json traffic_json(const JobTraffic& traffic, const Levels& lev
     return json;
   }
   json["blocks"] = traffic.blocks;
-  json["levels"] = levels_as_json(traffic.as_is, traffic.busiest_of_level, traffic, levels, o.bytes);
+  json["levels"] = levels_as_json(traffic.as_is, traffic.busiest_of_level, traffic, levels, o);
   if (!traffic.near) return json;
   auto labels = nlohmann::ordered_json::array();
   for (Rank r = 0; r < levels.size(); ++r) labels.push_back(traffic.near->labels.label(r));
-  json["relabelled"] = {
-      {"how", traffic.near->how},
-      {"levels", levels_as_json(traffic.relabelled, traffic.busiest_relabelled, traffic, levels, o.bytes)}};
+  json["relabelled"] = {{"how", traffic.near->how},
+                        {"levels", levels_as_json(traffic.relabelled, traffic.busiest_relabelled, traffic, levels, o)}};
   // Of many jobs the numbers are wanted.
   if (o.allocations.size() <= 1) json["relabelled"]["labels"] = labels;
   return json;
@@ -288,8 +301,20 @@ void write_relabelled(const TrafficOptions& o, const JobTraffic& traffic, Rank p
   write_file(o.schedules, text);
 }
 
+std::string text_of_all(const std::vector<JobTraffic>& all, const Levels& levels, const TrafficOptions& o) {
+  std::string text;
+  for (const JobTraffic& one : all) {
+    if (!text.empty()) text += "\n";
+    text += one.unmet_need.empty()
+                ? traffic_text(one, levels, o)
+                : fmt::format("{} {}, and p = {}.\n", with_params(one.selection), one.unmet_need, levels.size());
+  }
+  return text;
+}
+
 void check_traffic_options(const TrafficOptions& o) {
   if (o.allocations.size() > 1 && !o.json) misuse("several allocations need --json: they give a line for each");
+  if (o.allocations.size() > 1 && !o.plot.empty()) misuse("--plot is for one allocation");
   if (o.schedules.empty()) return;
   if (!o.relabel) misuse("--schedules is for the relabelled schedules: give --relabel");
   if (o.allocations.size() > 1 || o.ids.size() > 1) misuse("--schedules is for one algorithm and one allocation");
@@ -301,6 +326,7 @@ void show_traffic(const TrafficOptions& o) {
   if (!o.topology.empty()) switches.emplace(select::read_text_file(o.topology), o.topology);
   const select::SwitchTree* const tree = switches ? &*switches : nullptr;
   if (o.allocations.size() > 1) return print_many_jobs(o, tree);
+  const std::optional<Chart> chart = chart_for(o.plot);
   const Levels levels = o.allocations.empty() ? levels_of_job(tree, o) : levels_of_file(o.allocations.front(), tree, o);
   const std::vector<JobTraffic> all = TrafficOfJobs(o).of(levels);
   if (!o.schedules.empty()) {
@@ -308,17 +334,14 @@ void show_traffic(const TrafficOptions& o) {
       throw Error(ErrorCode::unsupported, with_params(one.selection) + " " + one.unmet_need);
     write_relabelled(o, all.front(), levels.size());
   }
-  if (o.json)
-    return print(
-        job_json(o.allocations.empty() ? "SLURM_JOB_NODELIST" : o.allocations.front(), levels, all, o).dump(2) + "\n");
-  std::string text;
-  for (const JobTraffic& one : all) {
-    if (!text.empty()) text += "\n";
-    text += one.unmet_need.empty()
-                ? traffic_text(one, levels, o)
-                : fmt::format("{} {}, and p = {}.\n", with_params(one.selection), one.unmet_need, levels.size());
-  }
-  print(text);
+  const std::string json =
+      o.json || chart
+          ? job_json(o.allocations.empty() ? "the present job" : o.allocations.front(), levels, all, o).dump(2) + "\n"
+          : "";
+  print(o.json ? json : text_of_all(all, levels, o));
+  if (!chart) return;
+  const Interruptible interruptible;
+  chart->draw_json(json);
 }
 
 }  // namespace
@@ -352,7 +375,8 @@ void add_traffic(CLI::App& app, Context& /*context*/) {
                     "Also with the ranks relabelled, so that fewer bytes pass between the first of the levels");
   command->add_option("--schedules", options->schedules, "Write the relabelled schedules, which serve as file:FILE")
       ->type_name("FILE");
-  command->add_flag("--json", options->json, "For programs; with the labels of the ranks if there is one allocation");
+  command->add_flag("--json", options->json, "For programs; of one allocation with the labels of ranks, and all links");
+  add_plot_option(*command, options->plot);
   command->footer(
       "Lines of an allocation: nid[001000-001003] or nid001000:8 (8 ranks on it), x1000c0s0b0n0 (/etc/cray/xname), or "
       "group1/switch4/node7.\n"

@@ -4,10 +4,10 @@ Each function takes an object of circoll, or what a command writes with --json, 
 matplotlib and NumPy, and nothing compiled. `circoll plot` and the options --plot of the tool run it as a program.
 """
 from .rounds import rounds
-from .runs import CLASSES, failures, gantt, jobs, traffic
+from .runs import CLASSES, failures, gantt, jobs, links, traffic
 from .times import costs, measured, simulated
 
-__all__ = ["CLASSES", "chart", "costs", "failures", "gantt", "jobs", "measured", "rounds", "simulated", "traffic"]
+__all__ = ["CLASSES", "chart", "costs", "failures", "gantt", "jobs", "links", "measured", "rounds", "simulated", "traffic"]
 
 
 def chart(data, kind=None, title=None):
@@ -31,6 +31,8 @@ def chart(data, kind=None, title=None):
         return failures(document, title)
     if "jobs" in document:
         return jobs(document, title)
+    if "algorithms" in document:
+        return links(document, title)
     if "levels" in document:
         return traffic(document, title)
     if "steps" in document:

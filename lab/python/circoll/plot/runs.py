@@ -138,3 +138,33 @@ def jobs(data, title=None):
     if title:
         figure.suptitle(title)
     return figure
+
+
+@styled
+def links(data, title=None):
+    """The bytes on the links of a job, those of the busiest part first, with a panel for each level: `circoll traffic --json`. A link carries what
+    the ranks of a host, switch or group exchange with others, of which the longer direction counts."""
+    algorithms = [one for one in data["algorithms"] if "levels" in one]
+    if not algorithms:
+        raise ValueError("no algorithm serves these ranks")
+    levels = [level["between"] for level in algorithms[0]["levels"] if len(level.get("links", [])) > 1]
+    if not levels:
+        raise ValueError("all ranks are on one host, so that there are no links")
+    figure, (axes,) = subplots(1, len(levels), figsize=(1.6 + 3.2 * len(levels), 3.6))
+    for axis, name in zip(axes, levels):
+        for number, one in enumerate(algorithms):
+            for side, line in ((one, "-"), (one.get("relabelled"), "--")):
+                if side is None:
+                    continue
+                rows = next(level for level in side["levels"] if level["between"] == name)["links"]
+                loads = sorted((max(row["out"]["bytes"], row["in"]["bytes"]) for row in rows), reverse=True)
+                axis.plot(range(1, len(loads) + 1), loads, line, marker="." if len(loads) <= 40 else None, color=f"C{number}",
+                          label=one["id"] + (", relabelled" if side is not one else ""))
+        axis.set_title(name)
+        axis.set_xlabel("links, the busiest first")
+        axis.set_ylim(bottom=0)
+        axis.xaxis.get_major_locator().set_params(integer=True)
+        axis.yaxis.set_major_formatter(lambda size, _: in_bytes(size))
+    axes[-1].legend(loc="upper left", bbox_to_anchor=(1, 1))
+    figure.suptitle(title or f"p = {data['p']}, {in_bytes(data['bytes'])}", fontsize="medium")
+    return figure
