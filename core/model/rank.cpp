@@ -46,11 +46,7 @@ Selection with_best_segments(const Selection& selection, Rank p, Count bytes, co
     return tried;
   };
   // As without a window, which keeps the order that the time of its segments supposes.
-  const auto time = [&](std::int64_t n) {
-    Selection tried = with(n);
-    tried.params.erase(std::string(window.name));
-    return seconds(terms_of(tried, p, bytes, root), machine);
-  };
+  const auto time = [&](std::int64_t n) { return seconds(terms_of(without_window(with(n)), p, bytes, root), machine); };
   const std::int64_t low = declared->minimum;
   const std::int64_t high = std::min(declared->maximum, most_segments);
   // Rounds and volumes are affine in n, so T(n) = a + b n + c / n, but for one-way rounds. There n = 1 may be a case of

@@ -62,8 +62,13 @@ std::string Algorithm::id(Collective collective) const {
 
 Shape without_window(const Shape& shape) {
   Shape plain = shape;
-  if (const auto given = plain.params.find(window.name); given != plain.params.end()) plain.params.erase(given);
+  plain.params.erase(std::string(window.name));
   return plain;
+}
+
+Selection without_window(Selection selection) {
+  selection.params.erase(std::string(window.name));
+  return selection;
 }
 
 Cost cost_of(const Algorithm& algorithm, const Shape& shape) {

@@ -39,8 +39,9 @@ inline constexpr std::string_view file_prefix = "file:";
 /// The declared cost of an algorithm with the parameters of the shape, also those of every algorithm.
 [[nodiscard]] Cost cost_of(const Algorithm& algorithm, const Shape& shape);
 
-/// The shape without the parameter "window".
+/// The shape, or the selection, without the parameter "window".
 [[nodiscard]] Shape without_window(const Shape& shape);
+[[nodiscard]] Selection without_window(Selection selection);
 
 /// Throws Error(unknown_name) if the algorithm does not take this parameter, Error(invalid_argument) if not this value.
 void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t value);

@@ -164,14 +164,10 @@ class Run {
   Times times_;
 };
 
-/// Here messages take turns at ports anyway. A window would cost its acknowledgements, and gain nothing.
-Selection without_window(Selection selection) {
-  selection.params.erase(std::string(window.name));
-  return selection;
-}
-
 }  // namespace
 
+// Messages take turns at ports here. The windows of policies and of records would cost their acknowledgements, and gain
+// nothing.
 Choose by_policy(const std::string& name, const Machine& machine, const std::string& mpi) {
   std::shared_ptr<const Policy> policy = make_policy(name, {.machine = machine});
   return [policy, native = native_like(machine, mpi)](const Kind& kind) {

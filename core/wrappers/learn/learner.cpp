@@ -72,8 +72,8 @@ std::uint32_t allowed_of(const std::vector<LearnedCandidate>& candidates, const 
 std::optional<BitClass> KnownBits::of(const Selection& selection, const CallFacts& facts, int root,
                                       const PolicyOptions& options) {
   if (facts.p > most_ranks_of_bits) return std::nullopt;
-  Selection whole = completed(selection, facts.p, facts.bytes, options.machine);
-  whole.params.erase(std::string(window.name));  // it changes no bit, and takes twice the steps
+  // A window changes no bit, and takes twice the steps.
+  const Selection whole = without_window(completed(selection, facts.p, facts.bytes, options.machine));
   const Shape shape{.size = facts.p, .root = is_rooted(facts.collective) ? root : 0, .params = whole.params};
   const BitsOf operators = facts.predefined_op ? BitsOf::commuting : BitsOf::any;
   Key key{std::string(to_string(facts.collective)) + '/' + whole.text(), shape.root, operators};

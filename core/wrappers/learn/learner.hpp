@@ -136,14 +136,10 @@ class LearnedCalls final : public mpi::Attachment {
   /// True for the first calls of a kind whose results round. Nothing is learned from them, for to find the algorithms
   /// that give the same bits takes as long as some of these calls. `counts`: this is one of them.
   [[nodiscard]] bool is_early(const KindOfCalls& kind, bool counts) {
-    if (!counts) {
-      const auto known = early_.find(kind);
-      return known == early_.end() || known->second < most_early;
-    }
     int& calls = early_[kind];
-    if (calls >= most_early) return false;
-    ++calls;
-    return true;
+    const bool early = calls < most_early;
+    if (early && counts) ++calls;
+    return early;
   }
   [[nodiscard]] learn::Account& account() { return account_; }
   [[nodiscard]] const learn::Account& account() const { return account_; }
