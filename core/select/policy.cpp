@@ -157,6 +157,8 @@ class ProfilePolicy final : public PolicyBase {
         source_(source),
         program_(program) {}
 
+  [[nodiscard]] bool is_tuned_for(Collective collective) const override { return own_rules_.contains(collective); }
+
   [[nodiscard]] Decision decide(const CallFacts& facts) const override {
     std::string before;
     std::vector<RuledOut> ruled_out;

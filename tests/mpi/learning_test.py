@@ -82,6 +82,15 @@ with tempfile.TemporaryDirectory() as directory:
     for name in ("gatherv", "scatterv"):  # no two calls in turn have like sizes
         of_name = [row for row in rows if row["collective"] == name]
         expect(of_name and all(row["use"] == "auto" and not row["tried"] for row in of_name), f"across nodes: {name} keeps its choice", of_name)
+    # There the first calls with short blocks are native, since to choose takes longer than they.
+    early = pathlib.Path(directory) / "early.json"
+    run(3, "CIRCOLL_CORES=1", f"CIRCOLL_REPORT={early}", calls=200)
+    moving = [row for row in json.loads(early.read_text())["rows"]
+              if row["mode"] == "blocking" and row["collective"] in ("bcast", "allgather", "gather", "scatter", "alltoall")]
+    short = {row["served_by"] for row in moving if row["bytes"] <= 1024}
+    long = {row["served_by"] for row in moving if row["bytes"] > 1024}
+    expect(short == {"native"}, "early calls with short blocks are native", early.read_text())
+    expect(long - {"native"}, "those with long blocks are served", early.read_text())
     run(3, f"CIRCOLL_REPORT={report}", calls=100)
     expect(json.loads(report.read_text())["learned"] is None, "on one node nothing is learned by default")
     # The learner keeps its measurements in a file, and the next run begins with them.

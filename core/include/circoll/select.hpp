@@ -84,6 +84,8 @@ class Policy {
   /// True for a policy about one algorithm that somebody has named. The call must not be taken for
   /// another collective's.
   [[nodiscard]] virtual bool names_algorithm() const { return false; }
+  /// True if somebody has tuned this program's calls of a collective, on any number of nodes.
+  [[nodiscard]] virtual bool is_tuned_for(Collective /*collective*/) const { return false; }
 };
 
 /// The machine of the model where nobody gives one. It was measured between two ranks of Open MPI 4.1.4 on one node,

@@ -29,6 +29,10 @@ constexpr Rank most_ranks_of_bits = 128;
 /// Vectors of so many bytes take much longer than an agreement, across a network and inside a node.
 constexpr Count much_on_network = 8 << 10, much_on_node = 1 << 20;
 
+/// Between nodes, calls with blocks of so many bytes are native at first. The search for algorithms takes longer than
+/// some of them.
+constexpr Count short_block = 1 << 10;
+
 bool rounds(const CallFacts& facts) { return is_reducing(facts.collective) && !facts.exact_op; }
 
 /// An algorithm that was learned. Nobody has named it, so that labels serve it as they serve a policy's choice.
@@ -198,7 +202,7 @@ void LearnedCalls::clear() noexcept {
 bool LearnedCalls::enter(const Entry& entry) {
   std::size_t place = place_of(entry.shape);
   for (std::size_t i = 0; i < most_probes; ++i, place = (place + 1) & (entries_.size() - 1)) {
-    if (entries_[place].used) continue;
+    if (entries_[place].used && entries_[place].shape != entry.shape) continue;
     entries_[place] = entry;
     return true;
   }
@@ -320,8 +324,15 @@ std::optional<LearnedCalls::KnownGroup> Learner::learn_about(const mpi::Call& ca
       return LearnedCalls::KnownGroup{.group = &known->second, .allowed = all, .bytes = bytes};
     }
   }
-  const bool waits = rounds(facts) && facts.p > 2 && known_.rows.empty();
-  if (waits && calls.is_early(kind, !has_request)) return std::nullopt;
+  const Rank blocks = has_one_vector(facts.collective) ? 1 : facts.p;
+  const bool natively = !irregular && !rounds(facts) && facts.bytes <= short_block * blocks && spans_nodes(placement) &&
+                        !policy_.is_tuned_for(facts.collective);
+  if (known_.rows.empty() && (natively || (rounds(facts) && facts.p > 2))) {
+    int& early = calls.early_calls(kind);
+    if (LearnedCalls::is_early(early, !has_request))
+      return LearnedCalls::KnownGroup{.early_calls = &early,
+                                      .early = natively ? mpi::intern(facts.collective, "native") : nullptr};
+  }
   const Decision decision = policy_.decide(facts);
   if (rounds(facts)) {
     // The library's own is in no bit class.
@@ -356,7 +367,10 @@ Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& u
   std::optional<mpi::CallShape> shape;
   if (!is_irregular(call.collective)) {
     shape.emplace(call, state->rank(), state->size());
-    if (const auto* const before = calls.find(*shape); before != nullptr) return {.calls = &calls, .known = *before};
+    const auto* const before = calls.find(*shape);
+    const bool was_early = before != nullptr && before->early_calls != nullptr;
+    if (before != nullptr && (!was_early || LearnedCalls::is_early(*before->early_calls, !has_request)))
+      return {.calls = &calls, .known = *before};
   }
   const std::optional<LearnedCalls::KnownGroup> known = learn_about(call, unlearned, has_request, *state, calls);
   if (!known) return {};
@@ -368,6 +382,7 @@ Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& u
 
 Learner::Turn Learner::turn(const mpi::Call& call, const mpi::InternedChoice& unlearned) {
   const Found found = find(call, unlearned, false);
+  if (found.known.early != nullptr) return {.choice = found.known.early};
   if (found.known.group == nullptr || found.calls == nullptr) return {.choice = &unlearned};
   LearnedGroup& group = *found.known.group;
   if (group.passing > 0) {

@@ -101,6 +101,9 @@ class LearnedCalls final : public mpi::Attachment {
     LearnedGroup* group = nullptr;  ///< none: there is nothing to learn
     std::uint32_t allowed = 0;      ///< a bit for each candidate
     double bytes = 0;               ///< the size that this rank knows, where ranks know different ones
+    /// The early calls of the kind, if this is one, which has no group yet.
+    int* early_calls = nullptr;
+    const mpi::InternedChoice* early = nullptr;  ///< serves them; none: the choice without learning
   };
 
   LearnedCalls() = default;
@@ -127,16 +130,17 @@ class LearnedCalls final : public mpi::Attachment {
     }
     return nullptr;
   }
-  /// Without effect once there are thousands.
+  /// In place of what was known before. Without effect once there are thousands.
   void remember(const mpi::CallShape& shape, const KnownGroup& known);
 
   [[nodiscard]] std::map<KindOfCalls, LearnedGroup>& groups() { return groups_; }
   [[nodiscard]] const std::map<KindOfCalls, LearnedGroup>& groups() const { return groups_; }
   [[nodiscard]] KnownBits& bits() { return bits_; }
-  /// True for the first calls of a kind whose results round. Nothing is learned from them, for to find the algorithms
-  /// that give the same bits takes as long as some of these calls. `counts`: this is one of them.
-  [[nodiscard]] bool is_early(const KindOfCalls& kind, bool counts) {
-    int& calls = early_[kind];
+  /// The number of early calls of a kind so far. Nothing is learned from them where to find the algorithms to try takes
+  /// as long as some of these calls.
+  [[nodiscard]] int& early_calls(const KindOfCalls& kind) { return early_[kind]; }
+  /// True if one more call is early. `counts`: it is blocking.
+  [[nodiscard]] static bool is_early(int& calls, bool counts) {
     const bool early = calls < most_early;
     if (early && counts) ++calls;
     return early;
@@ -176,7 +180,7 @@ class LearnedCalls final : public mpi::Attachment {
   Rank rank_ = 0;
   int place_bits_ = least_bits;
   std::vector<Entry> entries_;        ///< a power of two of them, or none yet
-  std::map<KindOfCalls, int> early_;  ///< blocking calls of each kind whose results round
+  std::map<KindOfCalls, int> early_;  ///< blocking calls of each kind from which nothing was learned
   std::map<KindOfCalls, LearnedGroup> groups_;
   learn::Account account_;
   KnownBits bits_;
@@ -192,7 +196,8 @@ class LearnedCalls final : public mpi::Attachment {
 ///
 /// Erroneous calls are served as if nothing was learned. So are the first ones on a communicator whose placement is not
 /// known yet, and calls with arrays of counts inside one node. Where results round on more than two ranks, learning
-/// begins with the 17th blocking call of a kind, unless an earlier run has left results.
+/// begins with the 17th blocking call of a kind, unless an earlier run has left results. So it does across nodes for
+/// short blocks without arrays of counts. Before that, these are native.
 class Learner {
  public:
   /// Both must outlive the object. `policy` serves what is not learned about.
