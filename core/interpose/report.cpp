@@ -22,8 +22,9 @@ std::optional<NativeEstimate> Estimator::estimate(Collective collective, Rank p,
   if (fixed_ != nullptr && collective == Collective::allreduce) {
     const Decision decision = fixed_->decide(facts);
     if (!decision.selection) return std::nullopt;
-    return NativeEstimate{std::string(decision.selection->algorithm->name),
-                          seconds(terms_of(*decision.selection, p, vector_bytes), options_.machine)};
+    return NativeEstimate{
+        std::string(decision.selection->algorithm->name),
+        seconds(terms_of(*decision.selection, p, vector_bytes, 0, options_.machine.ports), options_.machine)};
   }
   for (const Candidate& candidate : model_->decide(facts).candidates) {  // the least time first
     const Algorithm& algorithm = *candidate.selection.algorithm;
@@ -46,7 +47,8 @@ std::optional<double> Estimator::served(Collective collective, Rank p, Count byt
   if (p < 1) return std::nullopt;
   try {
     const Count vector = Amounts::of_reported(collective, p, bytes).vector_bytes();
-    return seconds(terms_of(parse_selection(collective, algorithm), p, vector), machines_);
+    return seconds(terms_of(parse_selection(collective, algorithm), p, vector, 0, machines_.front().machine.ports),
+                   machines_);
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -20,10 +20,19 @@ Terms terms_of(Collective collective, const CriticalPath& path, const Cost& cost
           .levels = static_cast<double>(path.levels)};
 }
 
-Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root) {
+Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root, std::int64_t ports) {
   const Shape shape{.size = p, .root = root, .params = selection.params};
-  return terms_of(selection.collective, critical_path(*selection.algorithm, selection.collective, shape),
-                  cost_of(*selection.algorithm, shape), bytes);
+  CriticalPath path = critical_path(*selection.algorithm, selection.collective, shape);
+  Cost cost = cost_of(*selection.algorithm, shape);
+  // A window has a message wait for another one.
+  if (ports > 1 && selection.algorithm->on_ports != nullptr && !selection.params.contains(window.name)) {
+    const RoundsOnPorts at_once = selection.algorithm->on_ports(shape, ports);
+    cost.rounds = at_once.rounds;
+    path.one_way = at_once.one_way;
+    path.volume = at_once.volume;
+    path.one_way_volume = at_once.one_way_volume;
+  }
+  return terms_of(selection.collective, path, cost, bytes);
 }
 
 namespace {
@@ -58,6 +67,7 @@ std::vector<MachineForLength> machines_inside(const Machine& machine, bool crowd
   inside.beta_s_per_byte = machine.within_beta_s_per_byte();
   inside.node_ways.clear();
   inside.overhead_both_s = 0;
+  inside.ports = 1;  // those of a network
   const double waiting_s = crowded ? machine.crowded_s : 0;
   if (machine.node_ways.empty()) {
     // That of the machine may be a network's.

@@ -25,6 +25,14 @@ std::int64_t period_of(const Selection& selection, Rank p) {
   return std::lcm(q(cores), q((p + cores - 1) / cores));
 }
 
+/// True if all bytes of these terms take less time than one more round does. So nothing is gained by more segments.
+bool is_short(Terms terms, const Machine& machine) {
+  const double overhead_s = machine.overhead_s > 0 ? std::min(machine.overhead_s, machine.alpha_s) : machine.alpha_s;
+  terms.alpha = 0;
+  terms.alpha_uni = 0;
+  return seconds(terms, machine) < overhead_s * std::min(machine.f_alpha, 1.0);
+}
+
 /// The minimum of a + b n + c / n through three points; `high` or 1 if it only falls or rises.
 double least_of(const std::array<double, 3>& n, const std::array<double, 3>& time, double high) {
   const double rise1 = (time[1] - time[0]) / (n[1] - n[0]);  // b - c / (n0 n1)
@@ -46,8 +54,10 @@ Selection with_best_segments(const Selection& selection, Rank p, Count bytes, co
     return tried;
   };
   // As without a window, which keeps the order that the time of its segments supposes.
-  const auto time = [&](std::int64_t n) { return seconds(terms_of(without_window(with(n)), p, bytes, root), machine); };
+  const auto terms = [&](std::int64_t n) { return terms_of(without_window(with(n)), p, bytes, root, machine.ports); };
+  const auto time = [&](std::int64_t n) { return seconds(terms(n), machine); };
   const std::int64_t low = declared->minimum;
+  if (is_short(terms(low), machine)) return with(low);
   const std::int64_t high = std::min(declared->maximum, most_segments);
   // Rounds and volumes are affine in n, so T(n) = a + b n + c / n, but for one-way rounds. There n = 1 may be a case of
   // its own, and their number may vary a little with n mod q (period_of). So the points differ by multiples of q. If
@@ -77,7 +87,7 @@ Selection with_best_segments(const Selection& selection, Rank p, Count bytes, co
 namespace {
 
 double time_of(const Selection& selection, Rank p, Count bytes, const Machine& machine, Rank root) {
-  return seconds(terms_of(selection, p, bytes, root), machine);
+  return seconds(terms_of(selection, p, bytes, root, machine.ports), machine);
 }
 
 /// Blocks that a rank copies per block that it sends. The model has no term for them, but they break ties.

@@ -32,8 +32,8 @@ double lost_by_sharing(const Selection& selection, const Shape& shape, std::span
   return std::max(0.0, shared - in_turn);
 }
 
-Terms terms_between_hosts(const Selection& selection, Rank p, Count bytes, Rank root) {
-  Terms terms = terms_of(selection, p, bytes, root);
+Terms terms_between_hosts(const Selection& selection, Rank p, Count bytes, Rank root, std::int64_t ports) {
+  Terms terms = terms_of(selection, p, bytes, root, ports);
   if (!may_share(selection)) return terms;
   const Shape shape{.size = p, .rank = root, .root = root, .params = selection.params};
   const Schedule schedule = build_schedule(*selection.algorithm, selection.collective, shape);
@@ -48,7 +48,7 @@ Terms terms_between_hosts(const Selection& selection, Rank p, Count bytes, Rank 
 }
 
 Ranked between_hosts(const Selection& selection, Rank p, Count bytes, const Machine& machine, Rank root) {
-  Ranked one{.selection = selection, .terms = terms_between_hosts(selection, p, bytes, root)};
+  Ranked one{.selection = selection, .terms = terms_between_hosts(selection, p, bytes, root, machine.ports)};
   one.time_s = seconds(one.terms, machine);
   return one;
 }

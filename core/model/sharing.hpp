@@ -17,7 +17,8 @@ namespace circoll {
 [[nodiscard]] double lost_by_sharing(const Selection& selection, const Shape& shape, std::span<const double> volumes);
 
 /// terms_of, with that volume. At most the root's schedule is built.
-[[nodiscard]] Terms terms_between_hosts(const Selection& selection, Rank p, Count bytes, Rank root = 0);
+[[nodiscard]] Terms terms_between_hosts(const Selection& selection, Rank p, Count bytes, Rank root = 0,
+                                        std::int64_t ports = 1);
 
 /// A selection with the time of these terms.
 [[nodiscard]] Ranked between_hosts(const Selection& selection, Rank p, Count bytes, const Machine& machine,

@@ -1,9 +1,14 @@
 #include "patterns/circulant.hpp"
 
+#include <algorithm>
+
 namespace circoll::patterns {
 
-Skips::Skips(Rank p) : skips_(static_cast<std::size_t>(ceil_log2(p)) + 1) {
-  for (std::size_t k = skips_.size(); k-- > 0; p -= p / 2) skips_[k] = p;
+Skips::Skips(Rank p, Rank base) {
+  skips_.reserve(static_cast<std::size_t>(ceil_log2(p)) + 1);
+  for (; p > 1; p = p / base + (p % base != 0 ? 1 : 0)) skips_.push_back(p);
+  skips_.push_back(1);
+  std::reverse(skips_.begin(), skips_.end());
 }
 
 namespace {

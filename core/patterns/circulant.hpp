@@ -16,10 +16,11 @@ namespace circoll::patterns {
 
 /// The skips of the circulant graph on p ranks. They are q + 1 values, skips[0] = 1, skips[k] = ceil(skips[k + 1] / 2),
 /// skips[q] = p with q = ceil(log2 p). (Listing 1 of the paper halves p rounding down, which loses a round; this is the
-/// correct ceil halving.) For p = 1 the single value 1.
+/// correct ceil halving.) For p = 1 the single value 1. With a base b above 2 it is skips[k] = ceil(skips[k + 1] / b)
+/// and q = ceil(log_b p).
 class Skips {
  public:
-  explicit Skips(Rank p);
+  explicit Skips(Rank p, Rank base = 2);
 
   [[nodiscard]] int q() const { return static_cast<int>(skips_.size()) - 1; }
   [[nodiscard]] Rank operator[](int k) const { return skips_[static_cast<std::size_t>(k)]; }

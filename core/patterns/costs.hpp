@@ -70,6 +70,11 @@ inline std::int64_t cut(Builder& b, const ParamDeclaration& declared) {
 /// 1 if p = 1 and the contribution must be copied to the result.
 [[nodiscard]] inline std::int64_t lonely_copy(const Shape& shape) { return shape.size == 1 && !shape.in_place ? 1 : 0; }
 
+/// The groups of so many rounds that do not wait for one another, if ranks have several ports.
+[[nodiscard]] constexpr std::int64_t groups_of(std::int64_t rounds, std::int64_t ports) {
+  return (rounds + ports - 1) / ports;
+}
+
 /// No message waits for another one.
 [[nodiscard]] inline std::int64_t one_level(const Shape& shape) { return shape.size > 1 ? 1 : 0; }
 /// All messages of a first part, then those of a second.

@@ -57,6 +57,15 @@ class Multiplying {
   return std::max(levels + 1, between_folded + 2);
 }
 
+/// Algorithm::on_ports of whole vectors. A level waits for the one before, the first one for the folded vectors.
+[[nodiscard]] inline RoundsOnPorts multiplying_on_ports(const Shape& shape, std::int64_t ports) {
+  const Multiplying places(shape.size, value_of(shape, radix_above_two));
+  RoundsOnPorts result{.one_way = 2 * places.folds(), .one_way_volume = 2 * places.folds()};
+  for (const Multiplying::Level& level : places.levels()) result.volume += groups_of(level.members - 1, ports);
+  result.rounds = result.volume + result.one_way;
+  return result;
+}
+
 // Formulas that recursive multiplying of all collectives shares. There are m radix^e places.
 inline constexpr std::string_view multiplying_rounds =
     "(radix-1) e + m-1 + one_way, m = floor(p/radix^e), e = sum(i, 1, q, [radix^i <= p])";

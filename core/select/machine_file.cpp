@@ -51,6 +51,14 @@ std::vector<SlowHost> slow_hosts_of(const select::Members& members, const std::s
   return hosts;
 }
 
+std::int64_t ports_of(const select::Members& members) {
+  const select::Json* const json = members.find("ports");
+  if (json == nullptr) return 1;
+  const std::int64_t ports = members.integer("ports");
+  if (ports < 1 || ports > 1024) members.fail(*json, "ports must be 1 to 1024");
+  return ports;
+}
+
 }  // namespace
 
 /// The ways were measured as the rest was. A stored message is copied twice, and combined out of the cache of a core. A
@@ -80,7 +88,7 @@ Machine machine_from_json(std::string_view json, const std::string& source) {
   const select::Members members(root, source,
                                 {"circoll_machine", "name", "about", "alpha_s", "beta_s_per_byte", "gamma_s_per_byte",
                                  "f_alpha", "f_beta", "overhead_s", "overhead_both_s", "node_alpha_s",
-                                 "node_beta_s_per_byte", "node_ways", "crowded_s", "slow_hosts"});
+                                 "node_beta_s_per_byte", "node_ways", "crowded_s", "ports", "slow_hosts"});
   members.require_version("circoll_machine");
   if (members.find("about") != nullptr) (void)members.text("about");
   const auto ratio = [&](std::string_view key) { return members.find(key) == nullptr ? 1.0 : positive(members, key); };
@@ -97,6 +105,7 @@ Machine machine_from_json(std::string_view json, const std::string& source) {
           .node_beta_s_per_byte = level("node_beta_s_per_byte"),
           .node_ways = node_ways_of(members, source),
           .crowded_s = level("crowded_s"),
+          .ports = ports_of(members),
           .slow_hosts = slow_hosts_of(members, source)};
 }
 
@@ -124,6 +133,7 @@ std::string to_json(const Machine& machine, const std::string& about) {
     if (way.read) json["node_ways"].back()["read"] = true;
   }
   if (machine.crowded_s > 0) json["crowded_s"] = machine.crowded_s;
+  if (machine.ports > 1) json["ports"] = machine.ports;
   for (const SlowHost& host : machine.slow_hosts)
     json["slow_hosts"].push_back({{"name", host.name}, {"times", host.times}});
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

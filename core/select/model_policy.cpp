@@ -28,6 +28,11 @@ bool fills_nodes(const CallFacts& facts) {
   return facts.node_by_node || (facts.labels_node_by_node && can_relabel(facts.collective) && facts.op.commutative);
 }
 
+/// True if policies take an algorithm without being told to.
+bool serves_by_itself(const Algorithm& algorithm, const Machine& machine) {
+  return algorithm.automatic || (machine.ports > 1 && algorithm.on_ports != nullptr);
+}
+
 /// The executions of a call. That of counts takes as long as that of the data, whose sizes are not known here.
 double executions(const Selection& selection) { return counts_go_first(selection) ? 2 : 1; }
 
@@ -36,7 +41,8 @@ Ranked fastest(const Selection& open, const CallFacts& facts, const std::vector<
   Ranked fastest{.time_s = std::numeric_limits<double>::infinity()};
   for (const MachineForLength& one : machines) {
     Selection best = with_best_parameters(open, facts.p, facts.bytes, one.machine);
-    const double time = executions(best) * seconds(terms_of(best, facts.p, facts.bytes), machines);
+    const double time =
+        executions(best) * seconds(terms_of(best, facts.p, facts.bytes, 0, one.machine.ports), machines);
     if (time < fastest.time_s) fastest = {.selection = std::move(best), .time_s = time};
   }
   return fastest;
@@ -143,13 +149,15 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
                                                ? machines_inside(options.machine, facts.crowded)
                                                : std::vector{MachineForLength{.machine = options.machine}};
   std::vector<Ranked> ranked;
-  // Traffic decides on nodes of several ranks. It knows no overhead.
+  // Traffic decides on nodes of several ranks. It knows no overhead, and no ports.
   if (has_levels(facts)) machines.front().machine.overhead_s = 0;
+  if (has_levels(facts)) machines.front().machine.ports = 1;
   for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
     Selection open{algorithm, facts.collective, {}};
     std::string why = why_not(open, facts, options.allow_rank_divergence);
     if (why.empty()) why = unranked_because(*algorithm, facts.collective, fills_nodes(facts));
-    if (why.empty() && !algorithm->automatic) why = "serves by name only, since nobody has measured it yet";
+    if (why.empty() && !serves_by_itself(*algorithm, machines.front().machine))
+      why = "serves by name only, since nobody has measured it yet";
     if (!why.empty()) {
       decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});
       continue;

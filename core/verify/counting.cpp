@@ -14,15 +14,17 @@ struct Round {
   bool both_ways = false;
 };
 
-/// Adds the steps of one rank, which stand in the order of rounds.
-void add(const Schedule& s, std::vector<Round>& rounds) {
+/// Adds the steps of one rank, which stand in the order of rounds. Rounds of one group(round) count as one, the entry
+/// of `rounds` with that number. They are consecutive.
+template <typename Group>
+void add(const Schedule& s, std::vector<Round>& rounds, Group group) {
   for (std::size_t i = 0; i < s.steps.size();) {
-    const std::uint32_t number = s.steps[i].round;
+    const std::size_t number = group(s.steps[i].round);
     Round& round = rounds[number];
     bool sends = false;
     bool receives = false;
     std::int64_t combined = 0;
-    for (; i < s.steps.size() && s.steps[i].round == number; ++i) {
+    for (; i < s.steps.size() && group(s.steps[i].round) == number; ++i) {
       const Step& step = s.steps[i];
       if (step.kind == StepKind::send) {
         sends = true;
@@ -43,7 +45,7 @@ CriticalPath count_path(std::span<const Schedule> ranks) {
   const Schedule& first = ranks[0];
   std::vector<Round> rounds(std::size_t{first.rounds} + 1);
   CriticalPath path{.blocks = is_exchange(first.collective) ? first.blocks() / first.shape.size : first.blocks()};
-  for (const Schedule& s : ranks) add(s, rounds);
+  for (const Schedule& s : ranks) add(s, rounds, [](std::uint32_t round) { return std::size_t{round}; });
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     const Round& round = rounds[i];
     path.combined += round.combined;
@@ -52,6 +54,31 @@ CriticalPath count_path(std::span<const Schedule> ranks) {
     (round.both_ways ? path.volume : path.one_way_volume) += round.longest;
   }
   return path;
+}
+
+RoundsOnPorts count_on_ports(std::span<const Schedule> ranks, std::span<const Dependencies> dependencies,
+                             std::int64_t ports) {
+  std::vector<std::int64_t> waits_for(ranks[0].rounds, -1);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const std::vector<std::int64_t> latest = latest_rounds(ranks[r], dependencies[r]);
+    for (std::size_t i = 0; i < latest.size(); ++i) {
+      if (!is_message(ranks[r].steps[i])) continue;
+      std::int64_t& of_round = waits_for[ranks[r].steps[i].round];
+      of_round = std::max(of_round, latest[i]);
+    }
+  }
+  // Local steps after the last round are a group of their own, which does not count.
+  std::vector<std::int64_t> groups = groups_on_ports(waits_for, ports);
+  groups.push_back(groups.empty() ? 0 : groups.back() + 1);
+  std::vector<Round> rounds(static_cast<std::size_t>(groups.back()) + 1);
+  for (const Schedule& s : ranks)
+    add(s, rounds, [&](std::uint32_t round) { return static_cast<std::size_t>(groups[round]); });
+  RoundsOnPorts result{.rounds = groups.back()};
+  for (std::size_t i = 0; i + 1 < rounds.size(); ++i) {
+    if (!rounds[i].both_ways) ++result.one_way;
+    (rounds[i].both_ways ? result.volume : result.one_way_volume) += rounds[i].longest;
+  }
+  return result;
 }
 
 namespace {
@@ -77,6 +104,19 @@ void compare(const CriticalPath& declared, const CriticalPath& counted) {
   if (declared.levels != 0) compare("levels of the critical path", declared.levels, counted.levels);
 }
 
+/// Claims about several ports are counted for so many.
+constexpr std::int64_t most_ports = 4;
+
+void compare(const RoundsOnPorts& declared, const RoundsOnPorts& counted, std::int64_t ports) {
+  const auto one = [&](const std::string& what, std::int64_t said, std::int64_t found) {
+    compare((what + " on " + std::to_string(ports) + " ports").c_str(), said, found);
+  };
+  one("rounds", declared.rounds, counted.rounds);
+  one("one-way rounds", declared.one_way, counted.one_way);
+  one("volume", declared.volume, counted.volume);
+  one("one-way volume", declared.one_way_volume, counted.one_way_volume);
+}
+
 }  // namespace
 
 Cost count_cost(std::span<const Schedule> ranks) {
@@ -97,7 +137,7 @@ Cost count_cost(std::span<const Schedule> ranks) {
   return most;
 }
 
-void count(const Subject& subject, std::int64_t levels, Verdict& verdict) {
+void count(const Subject& subject, std::span<const Dependencies> dependencies, std::int64_t levels, Verdict& verdict) {
   std::vector<bool> used(subject.of(0).rounds, false);
   for (const Schedule& s : subject.ranks) {
     for (const Step& step : s.steps) {
@@ -116,6 +156,9 @@ void count(const Subject& subject, std::int64_t levels, Verdict& verdict) {
   verdict.path.levels = levels;
   if (subject.claims.cost) compare(*subject.claims.cost, verdict.counted);
   if (subject.claims.path) compare(*subject.claims.path, verdict.path);
+  if (!subject.claims.on_ports) return;
+  for (std::int64_t ports = 1; ports <= most_ports; ++ports)
+    compare(subject.claims.on_ports(ports), count_on_ports(subject.ranks, dependencies, ports), ports);
 }
 
 }  // namespace circoll::verify

@@ -53,6 +53,9 @@ void check_structures(const Subject& subject);
 /// the collective, and none is written that must not be. Throws Refuted.
 void check_structure_of(const Schedule& s, const Claims& claims);
 
+/// The latest round whose message each step of one rank waits for; -1: none.
+[[nodiscard]] std::vector<std::int64_t> latest_rounds(const Schedule& s, const Dependencies& d);
+
 /// Proves for one rank that there is one message each way per round. None waits for another of its own round or a later
 /// one. Throws Refuted.
 void check_rounds(const Schedule& s, const Dependencies& d);
@@ -85,11 +88,15 @@ void check_results(const Subject& subject, SymbolicExecution& execution);
 
 /// Counts rounds, blocks, messages and the critical path into a verdict, and compares them with what is
 /// claimed. `levels` (CriticalPath) are those of its execution. Throws Refuted.
-void count(const Subject& subject, std::int64_t levels, Verdict& verdict);
+void count(const Subject& subject, std::span<const Dependencies> dependencies, std::int64_t levels, Verdict& verdict);
 
 /// The critical path, counted from the schedules of all ranks. Local steps after the last round count as one more
 /// round. O(steps + rounds).
 [[nodiscard]] CriticalPath count_path(std::span<const Schedule> ranks);
+
+/// The rounds of ranks that have several ports, counted likewise. O(steps + dependencies).
+[[nodiscard]] RoundsOnPorts count_on_ports(std::span<const Schedule> ranks, std::span<const Dependencies> dependencies,
+                                           std::int64_t ports);
 
 /// Proves of the schedule of rank 0 and its rotations what is claimed, and counts it into a verdict. False if one rank
 /// does not tell. `given` replaces the derived dependencies if it is one. Throws Refuted.

@@ -108,7 +108,7 @@ bool prove_rotations(const Schedule& schedule, Rotation rotation, const Claims& 
   results.check();
   const bool same_bits = claims.guarantees.same_bits && is_reducing(schedule.collective);
   if (same_bits && !results.have_same_bits()) return false;
-  count(subject, execution.levels(), verdict);
+  count(subject, {&dependencies, 1}, execution.levels(), verdict);
   verdict.messages *= schedule.shape.size;
   verdict.reductions *= schedule.shape.size;
   verdict.by_rotation = true;

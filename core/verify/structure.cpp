@@ -74,26 +74,31 @@ void check_structures(const Subject& subject) {
   }
 }
 
-void check_rounds(const Schedule& s, const Dependencies& d) {
-  const Rank r = s.shape.rank;
-  std::array<std::int64_t, 2> last{-1, -1};
-  std::vector<std::int64_t> latest(s.steps.size(),
-                                   -1);  // round of the latest message that the step waits for
+std::vector<std::int64_t> latest_rounds(const Schedule& s, const Dependencies& d) {
+  std::vector<std::int64_t> latest(s.steps.size(), -1);
   for (StepIndex i = 0; i < s.steps.size(); ++i) {
     const Step& step = s.steps[i];
-    std::int64_t passed_on = latest[i];
-    if (is_message(step)) {
-      std::int64_t& busy = last[step.kind == StepKind::send ? 0 : 1];
-      if (busy == step.round)
-        throw Refuted{Claim::rounds, r, i, first_block(s, i),
-                      "a second message in the same direction in round " + std::to_string(step.round)};
-      busy = step.round;
-      if (latest[i] >= step.round)
-        throw Refuted{Claim::rounds, r, i, first_block(s, i),
-                      "the message waits for another of its own round " + std::to_string(step.round)};
-      passed_on = std::max(passed_on, std::int64_t{step.round});
-    }
+    const std::int64_t passed_on = is_message(step) ? std::max(latest[i], std::int64_t{step.round}) : latest[i];
     for (const StepIndex next : d.successors(i)) latest[next] = std::max(latest[next], passed_on);
+  }
+  return latest;
+}
+
+void check_rounds(const Schedule& s, const Dependencies& d) {
+  const Rank r = s.shape.rank;
+  const std::vector<std::int64_t> latest = latest_rounds(s, d);
+  std::array<std::int64_t, 2> last{-1, -1};
+  for (StepIndex i = 0; i < s.steps.size(); ++i) {
+    const Step& step = s.steps[i];
+    if (!is_message(step)) continue;
+    std::int64_t& busy = last[step.kind == StepKind::send ? 0 : 1];
+    if (busy == step.round)
+      throw Refuted{Claim::rounds, r, i, first_block(s, i),
+                    "a second message in the same direction in round " + std::to_string(step.round)};
+    busy = step.round;
+    if (latest[i] >= step.round)
+      throw Refuted{Claim::rounds, r, i, first_block(s, i),
+                    "the message waits for another of its own round " + std::to_string(step.round)};
   }
 }
 

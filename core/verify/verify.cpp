@@ -52,7 +52,7 @@ void prove(const Subject& subject, std::span<const Dependencies> given, Verdict&
   SymbolicExecution execution(subject.ranks, matching, dependencies, subject.at_least_once());
   execution.run(subject.between(0.4, 0.9));
   check_results(subject, execution);
-  count(subject, execution.levels(), verdict);
+  count(subject, dependencies, execution.levels(), verdict);
 }
 
 }  // namespace
@@ -134,10 +134,14 @@ Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, cons
   const bool by_one = rotates && method != ProofMethod::all_ranks;
   const auto claims = [&]() -> Claims {
     const Shape declared = labelled(collective, shape);
-    return {.needs = needs_of(algorithm, collective, shape.params),
-            .guarantees = guarantees_of(algorithm, shape.params),
-            .cost = cost_of(algorithm, declared),
-            .path = critical_path(algorithm, collective, declared)};
+    Claims claims{.needs = needs_of(algorithm, collective, shape.params),
+                  .guarantees = guarantees_of(algorithm, shape.params),
+                  .cost = cost_of(algorithm, declared),
+                  .path = critical_path(algorithm, collective, declared)};
+    // Messages that are combined as they arrive wait for other ones, and so do those of a window.
+    if (algorithm.on_ports != nullptr && !on_arrival && !shape.params.contains(window.name))
+      claims.on_ports = [&algorithm, declared](std::int64_t ports) { return algorithm.on_ports(declared, ports); };
+    return claims;
   };
   std::vector<Schedule> ranks;
   try {

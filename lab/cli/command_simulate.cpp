@@ -87,7 +87,7 @@ void read_one(const SimulateOptions& o, const Scene& scene, const sim::Ranks& ra
   json["topology"] = scene.fabric->topology->text();
   json["placement"] = o.placement;
   json["cores"] = o.cores;
-  json["ports"] = o.ports;
+  json["ports"] = scene.fabric->ports;
   add_contention(json, contention, *scene.fabric);
   text += "  on " + network_in_words(o, *scene.fabric) + "\n";
   text += contention_in_words(contention, *scene.fabric, 24);

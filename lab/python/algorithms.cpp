@@ -21,7 +21,8 @@ Terms terms_for(const Chosen& chosen, Rank p, Count bytes, const std::optional<M
   chosen.require_serves(p);
   check_root(root, p);
   require(bytes >= 0, "bytes are not negative");
-  return terms_of(completed_for(chosen, p, bytes, machine_or_default(machine), root), p, bytes, root);
+  const Machine on = machine_or_default(machine);
+  return terms_of(completed_for(chosen, p, bytes, on, root), p, bytes, root, on.ports);
 }
 
 Decision explain(const std::string& name, Rank p, Count bytes, const std::string& op, const std::string& type,

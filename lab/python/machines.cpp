@@ -38,6 +38,7 @@ void add_machines(py::module_& module) {
       .def_readwrite("f_beta", &Machine::f_beta)
       .def_readwrite("overhead_s", &Machine::overhead_s)
       .def_readwrite("overhead_both_s", &Machine::overhead_both_s)
+      .def_readwrite("ports", &Machine::ports)
       .def_readwrite("node_alpha_s", &Machine::node_alpha_s)
       .def_readwrite("node_beta_s_per_byte", &Machine::node_beta_s_per_byte)
       .def_static(
@@ -61,10 +62,10 @@ void add_machines(py::module_& module) {
       .def_readwrite("exchange_from_bytes", &sim::LogGops::exchange_from_bytes);
 
   py::class_<sim::Network>(module, "Network", "The cluster of the simulator.")
-      .def(py::init([](const std::optional<Machine>& machine, Rank cores, int ports, const py::kwargs& attributes) {
-             return with_attributes(sim::network_of(machine_or_default(machine), cores, ports), attributes);
+      .def(py::init([](const std::optional<Machine>& machine, Rank cores, const py::kwargs& attributes) {
+             return with_attributes(sim::network_of(machine_or_default(machine), cores), attributes);
            }),
-           py::arg("machine") = py::none(), py::arg("cores") = 1, py::arg("ports") = 1,
+           py::arg("machine") = py::none(), py::arg("cores") = 1,
            "The network that a machine means, but for the attributes given.")
       .def_readwrite("between", &sim::Network::between)
       .def_readwrite("inside", &sim::Network::inside)

@@ -27,18 +27,19 @@ struct Traffic {
 };
 
 Traffic traffic(const Subject& subject, const std::string& topology, Rank p, Count bytes, Rank root,
-                const std::optional<Machine>& machine, Rank cores, int ports, const std::string& placement, int jobs,
-                const py::object& progress) {
+                const std::optional<Machine>& machine, Rank cores, std::optional<std::int64_t> ports,
+                const std::string& placement, int jobs, const py::object& progress) {
   require(bytes >= 0 && cores >= 1, "bytes are not negative, and cores are positive");
   Traffic result{.p = size_of(subject, p), .bytes = bytes};
   run_long("traffic", &progress, [&](LongCall& call) {
-    const Machine on = machine_or_default(machine);
+    Machine on = machine_or_default(machine);
+    result.fabric.ports = static_cast<int>(ports.value_or(on.ports));
+    on.ports = cores > 1 ? 1 : result.fabric.ports;  // ranks of a node share its ports, which no price knows
     Simulated simulated = simulated_of(subject, p, bytes, root, on, jobs, call);
     result.id = simulated.id;
     result.fabric.topology = sim::read_topology(topology, sim::nodes_needed(result.p, cores));
     result.fabric.node_of =
         sim::place(sim::parse_placement(placement), result.p, cores, result.fabric.topology->nodes());
-    result.fabric.ports = ports;
     const auto messages = static_cast<double>(std::max<Count>(1, simulated.ranks.messages()));
     result.contention =
         sim::contention(simulated.ranks, static_cast<double>(bytes), result.fabric, on, [&](Count read) {
@@ -90,7 +91,7 @@ void add_traffic(py::module_& module) {
                        busiest_messages);
   module.def("traffic", &traffic, py::arg("what"), py::arg("topology"), py::arg("p") = 0,
              py::arg("bytes") = Count{1024}, py::arg("root") = 0, py::arg("machine") = py::none(), py::arg("cores") = 1,
-             py::arg("ports") = 1, py::arg("placement") = "consecutive", py::arg("jobs") = 0,
+             py::arg("ports") = py::none(), py::arg("placement") = "consecutive", py::arg("jobs") = 0,
              py::arg("progress") = false, py::call_guard<py::gil_scoped_release>(),
              "Reads a collective round by round on a network, as circoll simulate --topology does.");
 }

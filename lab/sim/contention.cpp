@@ -49,13 +49,37 @@ struct PricedMessage {
   double blocks = 0;
 };
 
-/// Ranks by the round of their next send.
+/// The number of each round if nodes have so many ports: that of the rounds that go at once (groups_on_ports). One more
+/// is for steps after the last round.
+std::vector<std::uint32_t> numbers_on_ports(const Programs& programs, int ports) {
+  std::vector<std::int64_t> waits_for;
+  std::vector<std::int64_t> latest;  // round whose message a step of one program waits for
+  for (const StepGraph& program : programs.distinct) {
+    latest.assign(program.steps(), -1);
+    for (std::size_t i = 0; i < program.steps(); ++i) {
+      const Op& op = program.ops[i];
+      const bool is_message = op.kind == StepKind::send || is_receive(op.kind);
+      if (is_message && op.round >= waits_for.size()) waits_for.resize(std::size_t{op.round} + 1, -1);
+      if (is_message) waits_for[op.round] = std::max(waits_for[op.round], latest[i]);
+      const std::int64_t passed_on = is_message ? std::max(latest[i], std::int64_t{op.round}) : latest[i];
+      for (std::uint32_t next = op.first_successor; next < program.ops[i + 1].first_successor; ++next)
+        latest[program.successors[next]] = std::max(latest[program.successors[next]], passed_on);
+    }
+  }
+  std::vector<std::uint32_t> numbers;
+  for (const std::int64_t group : groups_on_ports(waits_for, ports))
+    numbers.push_back(static_cast<std::uint32_t>(group));
+  numbers.push_back(numbers.empty() ? 0 : numbers.back() + 1);
+  return numbers;
+}
+
+/// Ranks by the round of their next send. `numbers` are those of rounds that go at once.
 class Sends {
  public:
-  explicit Sends(const Programs& programs) : programs_(programs) {
+  Sends(const Programs& programs, const std::vector<std::uint32_t>& numbers) : programs_(programs), numbers_(numbers) {
     const std::size_t p = programs.ranks.size();
     for (const StepGraph& program : programs.distinct) {
-      if (!program.sends.empty()) rounds_ = std::max(rounds_, program.ops[program.sends.back()].round + 1);
+      if (!program.sends.empty()) rounds_ = std::max(rounds_, number_of(program.ops[program.sends.back()]) + 1);
     }
     next_send_.assign(p, 0);
     next_rank_.assign(p, none);
@@ -73,7 +97,7 @@ class Sends {
       const std::vector<StepIndex>& sends = rank.program->sends;
       for (std::size_t i = next_send_[r]; i < sends.size(); ++i) {
         const Op& op = rank.program->ops[sends[i]];
-        if (op.round != round) break;
+        if (number_of(op) != round) break;
         f(PricedMessage{.from = r, .to = rank.peers[op.message], .blocks = programs_.moves_data ? op.blocks : 0});
       }
     }
@@ -85,7 +109,7 @@ class Sends {
       const std::uint32_t next = next_rank_[r];
       const StepGraph& program = *programs_.ranks[r].program;
       std::uint32_t& i = next_send_[r];
-      while (i < program.sends.size() && program.ops[program.sends[i]].round == round) ++i;
+      while (i < program.sends.size() && number_of(program.ops[program.sends[i]]) == round) ++i;
       put(r);
       r = next;
     }
@@ -94,23 +118,26 @@ class Sends {
  private:
   static constexpr std::uint32_t none = UINT32_MAX;
 
+  [[nodiscard]] std::uint32_t number_of(const Op& op) const { return numbers_[op.round]; }
+
   void put(std::uint32_t r) {
     const StepGraph& program = *programs_.ranks[r].program;
     if (next_send_[r] == program.sends.size()) return;
-    std::uint32_t& first = first_[program.ops[program.sends[next_send_[r]]].round];
+    std::uint32_t& first = first_[number_of(program.ops[program.sends[next_send_[r]]])];
     next_rank_[r] = first;
     first = r;
   }
 
   const Programs& programs_;
+  const std::vector<std::uint32_t>& numbers_;
   std::uint32_t rounds_ = 0;
   std::vector<std::uint32_t> next_send_;
   std::vector<std::uint32_t> next_rank_;  ///< of the same list
   std::vector<std::uint32_t> first_;      ///< rank of the list of a round
 };
 
-/// For every round, the most blocks that a rank combines. O(steps of all programs).
-std::vector<double> most_combined(const Programs& programs) {
+/// For every number of rounds, the most blocks that a rank combines. O(steps of all programs).
+std::vector<double> most_combined(const Programs& programs, const std::vector<std::uint32_t>& numbers) {
   std::vector<double> most;
   std::vector<double> sums;  // of one program; 0 but in its rounds
   std::vector<std::uint32_t> rounds;
@@ -119,9 +146,10 @@ std::vector<double> most_combined(const Programs& programs) {
     for (std::size_t i = 0; i < program.steps(); ++i) {
       const Op& op = program.ops[i];
       if (!is_reduction(op.kind)) continue;
-      if (op.round >= sums.size()) sums.resize(std::size_t{op.round} + 1, 0);
-      sums[op.round] += op.blocks;
-      rounds.push_back(op.round);
+      const std::uint32_t number = numbers[std::min<std::size_t>(op.round, numbers.size() - 1)];
+      if (number >= sums.size()) sums.resize(std::size_t{number} + 1, 0);
+      sums[number] += op.blocks;
+      rounds.push_back(number);
     }
     most.resize(sums.size(), 0);
     for (const std::uint32_t round : rounds) {
@@ -287,8 +315,9 @@ Contention contention(const Ranks& ranks, double bytes, const Fabric& fabric, co
   check_fabric(ranks, fabric);
   check_machine(machine);
   const Programs& programs = ranks.get();
-  const std::vector<double> combined = most_combined(programs);
-  Sends sends(programs);
+  const std::vector<std::uint32_t> numbers = numbers_on_ports(programs, fabric.ports);
+  const std::vector<double> combined = most_combined(programs, numbers);
+  Sends sends(programs, numbers);
   Loads loads(programs, bytes, fabric, machine);
   Contention result;
   Count messages = 0;

@@ -36,7 +36,7 @@ struct BusiestLink {
 
 /// One round of all ranks.
 struct ContendedRound {
-  std::uint32_t round = 0;               ///< from 0, as in the schedules
+  std::uint32_t round = 0;               ///< from 0, as in the schedules; of those that go at once on several ports
   Count messages = 0;                    ///< of all ranks
   double bytes = 0;                      ///< of all messages
   double longest = 0;                    ///< bytes of the longest message

@@ -12,10 +12,10 @@ LogGops alpha_beta(double alpha_s, double beta_s_per_byte) {
   return {.latency_s = alpha_s, .gap_s = alpha_s, .gap_s_per_byte = beta_s_per_byte, .first_byte_free = false};
 }
 
-Network network_of(const Machine& machine, Rank cores, int ports) {
+Network network_of(const Machine& machine, Rank cores) {
   Network network{.between = alpha_beta(machine.alpha_s, machine.beta_s_per_byte),
                   .cores = cores,
-                  .ports = ports,
+                  .ports = static_cast<int>(machine.ports),
                   .gamma_s_per_byte = machine.gamma_s_per_byte};
   if (cores > 1) network.inside = alpha_beta(machine.within_alpha_s(), machine.within_beta_s_per_byte());
   return network;

@@ -59,7 +59,7 @@ struct Network {
 };
 
 /// The network that a machine of the cost model means. f_alpha and f_beta are not in it.
-[[nodiscard]] Network network_of(const Machine& machine, Rank cores = 1, int ports = 1);
+[[nodiscard]] Network network_of(const Machine& machine, Rank cores = 1);
 
 /// A distribution of times that are not negative.
 struct Spread {

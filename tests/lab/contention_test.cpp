@@ -5,10 +5,12 @@
 #include <string>
 
 #include "circoll/collectives.hpp"
+#include "circoll/dependencies.hpp"
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
 #include "naive_contention.hpp"
 #include "sim/contention.hpp"
+#include "verify/proof.hpp"
 
 namespace circoll {
 namespace {
@@ -78,10 +80,39 @@ struct Network {
   double hop_s = 0;
 };
 
+/// Makes one round of those that go at once: a round joins the ones before while there are ports, and while none of its
+/// messages waits for one of theirs.
+void number_for_ports(std::vector<Schedule>& schedules, int ports) {
+  std::vector<std::int64_t> waits_for(schedules[0].rounds, -1);
+  for (const Schedule& s : schedules) {
+    const std::vector<std::int64_t> latest = verify::latest_rounds(s, derive_dependencies(s));
+    for (std::size_t i = 0; i < latest.size(); ++i) {
+      if (!is_message(s.steps[i])) continue;
+      waits_for[s.steps[i].round] = std::max(waits_for[s.steps[i].round], latest[i]);
+    }
+  }
+  std::vector<std::uint32_t> numbers;
+  std::int64_t first = 0;
+  std::uint32_t number = 0;
+  for (std::int64_t round = 0; round < std::ssize(waits_for); ++round) {
+    if (round > 0 && (round - first == ports || waits_for[static_cast<std::size_t>(round)] >= first)) {
+      first = round;
+      ++number;
+    }
+    numbers.push_back(number);
+  }
+  numbers.push_back(waits_for.empty() ? 0 : number + 1);  // of combinations after the last round
+  for (Schedule& s : schedules) {
+    for (Step& step : s.steps) step.round = numbers[step.round];
+    s.rounds = numbers.back();
+  }
+}
+
 void expect_as_written_plainly(const Selection& selection, Rank p, Rank cores, const Network& network,
                                const Placement& placement, int ports) {
   const Shape shape{.size = p, .root = is_rooted(selection.collective) ? p - 1 : 0, .params = selection.params};
-  const std::vector<Schedule> schedules = build_all_ranks(*selection.algorithm, selection.collective, shape);
+  std::vector<Schedule> schedules = build_all_ranks(*selection.algorithm, selection.collective, shape);
+  number_for_ports(schedules, ports);
   const double bytes = 10000;
   const double vector_blocks = static_cast<double>(schedules[0].blocks() / (is_exchange(selection.collective) ? p : 1));
   const double block_bytes = traits_of(selection.collective).moves_data ? bytes / vector_blocks : 0;

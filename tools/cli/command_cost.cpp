@@ -91,7 +91,7 @@ void price(const CostOptions& o) {
     throw Error(ErrorCode::unsupported, fmt::format("{} {}", selection.id(), unmet));
   selection = with_segment_count(selection, o.size, o.bytes);
   selection = with_best_segments(selection, o.size, o.bytes, o.machine, o.root);
-  const Terms terms = terms_of(selection, o.size, o.bytes, o.root);
+  const Terms terms = terms_of(selection, o.size, o.bytes, o.root, o.machine.ports);
   std::string formula = time_formula(*selection.algorithm, selection.collective);
   for (std::size_t at = 0; (at = formula.find('\n', at)) != std::string::npos; at += 5)
     formula.replace(at, 1, "\n    ");

@@ -140,12 +140,13 @@ std::string as_text(const ExplainOptions& options, const CallFacts& facts, const
   text += fmt::format("policy     {}\n", options.policy);
   if (profile) text += fmt::format("profile    {}\n", profile_text(*profile));
   text += fmt::format(
-      "machine    {}: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.3g}, f_beta {:.3g}{}\n",
+      "machine    {}: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.3g}, f_beta {:.3g}{}{}\n",
       machine.name, machine.alpha_s * 1e6, machine.beta_s_per_byte * 1e9, machine.gamma_s_per_byte * 1e9,
       machine.f_alpha, machine.f_beta,
       machine.overhead_s > 0 ? fmt::format(", overhead {:.4g} us one way, {:.4g} us both", machine.overhead_s * 1e6,
                                            std::max(machine.overhead_both_s, machine.overhead_s) * 1e6)
-                             : "");
+                             : "",
+      machine.ports > 1 ? fmt::format(", {} ports", machine.ports) : "");
   for (const NodeWay& way : ways_of(facts, machine)) {
     text += fmt::format(
         "inside     {}, from {} bytes on: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, overhead {:.4g} us\n",

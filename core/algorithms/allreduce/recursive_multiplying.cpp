@@ -140,6 +140,7 @@ CIRCOLL_ALGORITHM(allreduce, recursive_multiplying) {
       .cost = cost,
       .path = path,
       .levels = patterns::multiplying_levels,
+      .on_ports = patterns::multiplying_on_ports,
       .build = build,
   };
 }

@@ -10,6 +10,7 @@
 // Order     none.
 // Source    Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988, for k = 2; Hoefler, Mehlan,
 //           Mietke, Rehm: Fast Barrier Synchronization for InfiniBand, 2006, for more.
+#include <algorithm>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
@@ -59,6 +60,14 @@ std::int64_t levels(const Shape& shape) {
   return levels;
 }
 
+RoundsOnPorts on_ports(const Shape& shape, std::int64_t ports) {
+  const std::int64_t k = patterns::value_of(shape, radix);
+  std::int64_t groups = 0;
+  for (Rank unit = 1; unit < shape.size; unit *= k)
+    groups += patterns::groups_of(std::min(k - 1, (shape.size - 1) / unit), ports);
+  return {.rounds = groups, .volume = groups};
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(barrier, nway_dissemination) {
@@ -72,6 +81,7 @@ CIRCOLL_ALGORITHM(barrier, nway_dissemination) {
       .params = {radix},
       .cost = cost,
       .levels = levels,
+      .on_ports = on_ports,
       .build = build,
   };
 }

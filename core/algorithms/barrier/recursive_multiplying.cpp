@@ -36,6 +36,7 @@ CIRCOLL_ALGORITHM(barrier, recursive_multiplying) {
       .cost = cost,
       .path = path,
       .levels = patterns::multiplying_levels,
+      .on_ports = patterns::multiplying_on_ports,
       .build = build,
   };
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,21 @@ struct CriticalPath {
   friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
 };
 
+/// The rounds of a collective whose ranks have several ports. Consecutive rounds go at once, at most one for each port,
+/// if no message of them waits for another one of them (groups_on_ports). The longest message of all these counts.
+struct RoundsOnPorts {
+  std::int64_t rounds = 0;          ///< groups of rounds that go at once
+  std::int64_t one_way = 0;         ///< groups in which no rank both sends and receives
+  std::int64_t volume = 0;          ///< blocks: the longest message of each of the other groups, summed up
+  std::int64_t one_way_volume = 0;  ///< blocks: the longest message of each one-way group, summed up
+
+  friend bool operator==(const RoundsOnPorts&, const RoundsOnPorts&) = default;
+};
+
+/// The number of each round's group, from 0 on. `waits_for[i]` is the latest round that a message of round i waits for;
+/// -1: none. Precondition: ports >= 1.
+[[nodiscard]] std::vector<std::int64_t> groups_on_ports(std::span<const std::int64_t> waits_for, std::int64_t ports);
+
 /// Cost and critical path as formulas, for p >= 2. They are expressions in p, q = ceil(log2 p), L = floor(log2 p),
 /// P = 2^L, r = p - P, n = segments, and other parameters by name: docs/lab/notation.md. A name of a field stands for
 /// its value. A test computes them. "<= E" is a bound. "counted" says that only the functions below know the number.
@@ -87,7 +103,7 @@ struct CostFormula {
 /// part between nodes, or of the part with most rounds.
 enum class Family {
   undeclared,
-  circulant,           ///< on a circulant graph with roughly halved distances
+  circulant,           ///< on a circulant graph whose distances are roughly halved, or divided by more
   recursive_doubling,  ///< exchanges at doubling or halving distances, partner = rank xor distance
   dissemination,       ///< Bruck's: to rank + 2^k, or from it
   ring,                ///< parts of the vector go once or twice around all ranks
@@ -141,7 +157,7 @@ struct Algorithm {
   /// another one for every call (a test compares).
   std::string_view when{};
   /// Policies take it by themselves where they predict the least time. With false it serves by name only, since nobody
-  /// has measured it yet.
+  /// has measured it yet, or on a machine with several ports, if it declares `on_ports`.
   bool automatic = true;
   std::vector<Peer> peers{};  ///< the same algorithm in other libraries
   Needs needs{};              ///< enforced wherever it is chosen
@@ -159,6 +175,8 @@ struct Algorithm {
   std::function<CriticalPath(const Shape& shape)> path{};
   /// The levels of the critical path, if they are fewer than rounds. If it is nullptr, CriticalPath::levels stays 0.
   std::int64_t (*levels)(const Shape& shape) = nullptr;
+  /// The rounds of ranks that have `ports` >= 1 ports. If it is nullptr, nobody knows more than those of one port.
+  RoundsOnPorts (*on_ports)(const Shape& shape, std::int64_t ports) = nullptr;
   /// Writes the part of rank builder.rank(), which is 0 if there is a rotation. O(rounds + blocks touched).
   std::function<void(Builder& builder)> build{};
 

@@ -50,6 +50,9 @@ struct Machine {
   std::vector<NodeWay> node_ways{};
   /// Seconds until a rank that waits has a processor again, on a node that is crowded (CallFacts).
   double crowded_s = 0;
+  /// Messages that a rank sends, and receives, at a time, each at the full rate. A price counts them where an algorithm
+  /// says what it does with them (Algorithm::on_ports).
+  std::int64_t ports = 1;
   /// Hosts that have less to pass on as switches of their own (docs/admin/calibration.md). No price counts them.
   std::vector<SlowHost> slow_hosts{};
 
@@ -76,8 +79,8 @@ struct Terms {
 
 /// The terms of a selection for p ranks and a vector of `bytes`. The vector is m of docs/lab/notation.md, all of it
 /// (CallFacts::bytes says which vector that is). A barrier has no bytes. From the algorithm's critical path, without
-/// schedules: O(log p) where that has a closed form.
-[[nodiscard]] Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root = 0);
+/// schedules: O(log p) where that has a closed form. On several ports the rounds are those that go at once.
+[[nodiscard]] Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root = 0, std::int64_t ports = 1);
 
 /// The terms of schedules that were counted (Verdict): of their path and cost, for a vector of `bytes`.
 [[nodiscard]] Terms terms_of(Collective collective, const CriticalPath& path, const Cost& cost, Count bytes);

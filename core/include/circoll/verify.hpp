@@ -59,6 +59,8 @@ struct Claims {
   Guarantees guarantees{};             ///< that are to hold
   std::optional<Cost> cost{};          ///< compared if present
   std::optional<CriticalPath> path{};  ///< compared if present
+  /// Compared for 1 to 4 ports if present.
+  std::function<RoundsOnPorts(std::int64_t ports)> on_ports{};
 };
 
 /// The outcome for one p, root and parameters.

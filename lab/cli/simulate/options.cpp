@@ -56,11 +56,11 @@ sim::SlowRank read_slow(const std::string& text) {
 }
 
 /// The fabric of p ranks.
-sim::Fabric fabric_of(const SimulateOptions& o, Rank p) {
+sim::Fabric fabric_of(const SimulateOptions& o, Rank p, int ports) {
   if (o.topology.ends_with(".json")) (void)measured::read_file_of(o.topology, {measured::FileKind::topology});
   auto topology = sim::read_topology(o.topology, sim::nodes_needed(p, o.cores));
   std::vector<sim::Node> nodes = place(sim::parse_placement(o.placement), p, o.cores, topology->nodes());
-  return {.topology = std::move(topology), .node_of = std::move(nodes), .ports = o.ports};
+  return {.topology = std::move(topology), .node_of = std::move(nodes), .ports = ports};
 }
 
 }  // namespace
@@ -70,7 +70,9 @@ Scene scene_of(const SimulateOptions& o) {
               .seeds = o.seeds,
               .jobs = o.jobs > 0 ? o.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
               .root = o.root};
-  scene.network = sim::network_of(scene.machine, o.cores, o.ports);
+  if (o.ports) scene.machine.ports = *o.ports;
+  scene.network = sim::network_of(scene.machine, o.cores);
+  if (o.cores > 1) scene.machine.ports = 1;  // ranks of a node share its ports, which no price knows
   if (!o.loggops.empty()) {
     scene.network.between = read_loggops("--loggops", o.loggops);
     scene.network.inside.reset();
@@ -93,7 +95,7 @@ Scene scene_of(const SimulateOptions& o) {
 Scene for_size(Scene scene, const SimulateOptions& o, Rank p) {
   if (!o.arrivals.empty())
     scene.circumstances.arrivals_s = sim::arrivals_from_text(select::read_text_file(o.arrivals), p, o.arrivals);
-  if (!o.topology.empty()) scene.fabric = fabric_of(o, p);
+  if (!o.topology.empty()) scene.fabric = fabric_of(o, p, scene.network.ports);
   return scene;
 }
 
@@ -141,7 +143,7 @@ void add_machine_options(CLI::App& command, SimulateOptions& o) {
       ->transform(whole_number())
       ->check(options::between(Rank{1}, Rank{1} << 20));
   command.add_flag("--shared", o.shared, "Messages under way at the same time share a port, in place of taking turns");
-  command.add_option("--ports", o.ports, "Ports of a node (without --cores: of a rank)")
+  command.add_option("--ports", o.ports, "Ports of a node (without --cores: of a rank; default: the machine's)")
       ->check(options::between(1, 1024));
   command
       .add_option("--topology", o.topology,

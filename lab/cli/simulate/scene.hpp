@@ -47,7 +47,7 @@ struct SimulateOptions {
   std::optional<double> gamma;
   Rank cores = 1;
   Rank group_nodes = 0;
-  int ports = 1;
+  std::optional<int> ports{};
   bool shared = false;
   std::string topology;  ///< words or a file; empty: messages meet no network
   std::string placement = "consecutive";

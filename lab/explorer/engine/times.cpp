@@ -95,7 +95,7 @@ std::string ask_ranking(Sessions& /*sessions*/, const json& question) {
     const Selection selection = parse_selection(question.at("id").get<std::string>());
     const std::string unmet = unmet_need(selection, call.p, call.op);
     if (unmet.empty()) {
-      const Terms terms = terms_of(selection, call.p, bytes, call.root);
+      const Terms terms = terms_of(selection, call.p, bytes, call.root, call.machine.ports);
       json shown = as_json(terms);
       shown["time_s"] = seconds(terms, call.machine);
       all["shown"] = std::move(shown);
