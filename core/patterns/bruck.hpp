@@ -9,25 +9,13 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/forwarding.hpp"
+#include "patterns/ported.hpp"
 #include "patterns/trees.hpp"
 
 namespace circoll::patterns {
 
 /// Writes an allgather. After the level of weight u rank r has the blocks of the base u ranks from r on.
-inline void allgather_by_digits(Builder& b, std::int64_t base) {
-  const Rank p = b.size();
-  const Rank r = b.rank();
-  b.copy(b.output(r, 1), b.input());
-  for (Rank unit = 1; unit < p; unit *= base) {
-    for (Rank distance = unit; distance < unit * base && distance < p; distance += unit) {
-      const Rank blocks = std::min(unit, p - distance);
-      // The first messages do not wait for the local copy.
-      const Region out = unit == 1 ? b.input() : b.output(r, blocks);
-      b.sendrecv(mod(r - distance, p), out, (r + distance) % p, b.output((r + distance) % p, blocks));
-      b.next_round();
-    }
-  }
-}
+inline void allgather_by_digits(Builder& b, std::int64_t base) { gather_by_rounds(b, digit_rounds(b.size(), base)); }
 
 /// Writes an alltoall. On the level of weight u a block goes d u ranks on, where d is that digit of its distance.
 inline void alltoall_by_digits(Builder& b, std::int64_t base) {

@@ -6,7 +6,7 @@ namespace circoll::patterns {
 
 Skips::Skips(Rank p, Rank base) {
   skips_.reserve(static_cast<std::size_t>(ceil_log2(p)) + 1);
-  for (; p > 1; p = p / base + (p % base != 0 ? 1 : 0)) skips_.push_back(p);
+  for (; p > 1; p = (p + base - 1) / base) skips_.push_back(p);
   skips_.push_back(1);
   std::reverse(skips_.begin(), skips_.end());
 }

@@ -39,6 +39,21 @@ CriticalPath path_by_parts(const Shape& shape, std::string_view reduce_scatter_i
   return then(path_of_part(reduce_scatter_id, shape), path_of_part(allgather_id, shape));
 }
 
+std::int64_t levels_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::string_view allgather_id) {
+  return parse_selection(reduce_scatter_id).algorithm->levels(shape) +
+         parse_selection(allgather_id).algorithm->levels(shape);
+}
+
+RoundsOnPorts on_ports_by_parts(const Shape& shape, std::int64_t ports, std::string_view reduce_scatter_id,
+                                std::string_view allgather_id) {
+  const RoundsOnPorts first = parse_selection(reduce_scatter_id).algorithm->on_ports(shape, ports);
+  const RoundsOnPorts second = parse_selection(allgather_id).algorithm->on_ports(shape, ports);
+  return {.rounds = first.rounds + second.rounds,
+          .one_way = first.one_way + second.one_way,
+          .volume = first.volume + second.volume,
+          .one_way_volume = first.one_way_volume + second.one_way_volume};
+}
+
 void allreduce_by_root(Builder& b, std::string_view reduce_id, std::string_view bcast_id) {
   const bool at_root = b.rank() == b.root();
   Shape shape = part_shape(b);

@@ -21,6 +21,13 @@ void allreduce_by_parts(Builder& builder, std::string_view reduce_scatter_id, st
 [[nodiscard]] CriticalPath path_by_parts(const Shape& shape, std::string_view reduce_scatter_id,
                                          std::string_view allgather_id);
 
+/// Its CriticalPath::levels and Algorithm::on_ports: the sums of the parts', which declare them. The allgather must
+/// begin with the result of the reduce_scatter's last round, so that no rounds of the two go at once.
+[[nodiscard]] std::int64_t levels_by_parts(const Shape& shape, std::string_view reduce_scatter_id,
+                                           std::string_view allgather_id);
+[[nodiscard]] RoundsOnPorts on_ports_by_parts(const Shape& shape, std::int64_t ports,
+                                              std::string_view reduce_scatter_id, std::string_view allgather_id);
+
 /// Writes an allreduce as a reduce to rank 0 and a bcast from it. The blocks are those that the builder was cut into.
 /// The parts see the parameters of the whole that they declare.
 void allreduce_by_root(Builder& builder, std::string_view reduce_id, std::string_view bcast_id);

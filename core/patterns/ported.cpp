@@ -1,6 +1,7 @@
 #include "patterns/ported.hpp"
 
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace circoll::patterns {
 namespace {
@@ -30,11 +31,12 @@ std::vector<std::int64_t> blocks_of(std::span<const GatherRound> rounds) {
 
 }  // namespace
 
-std::vector<GatherRound> upward_rounds(Rank p, std::int64_t ports) {
+std::vector<GatherRound> upward_rounds(const Shape& shape) {
+  const std::int64_t k = value_of(shape, ports);
   std::vector<GatherRound> rounds;
-  each_level(p, ports, [&](int level, Rank has, Rank next) {
+  each_level(shape.size, k, [&](int level, Rank has, Rank next) {
     Rank first = has;
-    for (std::int64_t left = std::min(ports, next - has); left > 0; --left) {
+    for (std::int64_t left = std::min(k, next - has); left > 0; --left) {
       const Rank blocks = (next - first + left - 1) / left;
       // The sender's last blocks: so a level waits for the last message of the one before.
       const Rank sent = has - blocks;
@@ -45,10 +47,10 @@ std::vector<GatherRound> upward_rounds(Rank p, std::int64_t ports) {
   return rounds;
 }
 
-std::vector<GatherRound> two_sided_rounds(Rank p) {
+std::vector<GatherRound> two_sided_rounds(const Shape& shape) {
   std::vector<GatherRound> rounds;
   Rank below = 0;  // blocks before the own one
-  each_level(p, 2, [&](int level, Rank has, Rank next) {
+  each_level(shape.size, 2, [&](int level, Rank has, Rank next) {
     const Rank from_above = (next - has + 1) / 2;
     const Rank from_below = next - has - from_above;
     const Rank above = has - 1 - below;
@@ -65,10 +67,27 @@ std::vector<GatherRound> two_sided_rounds(Rank p) {
   return rounds;
 }
 
-std::int64_t count_gather_rounds(Rank p, std::int64_t ports) {
-  std::int64_t rounds = 0;
-  each_level(p, ports, [&](int, Rank has, Rank next) { rounds += std::min(ports, next - has); });
+std::vector<GatherRound> digit_rounds(Rank p, std::int64_t base) {
+  std::vector<GatherRound> rounds;
+  int level = 0;
+  for (Rank unit = 1; unit < p; unit *= base, ++level) {
+    for (Rank first = unit; first < unit * base && first < p; first += unit)
+      rounds.push_back({.level = level, .peer = first, .first = first, .sent = 0, .blocks = std::min(unit, p - first)});
+  }
   return rounds;
+}
+
+Cost cost_of_gather(const Shape& shape, std::int64_t ports) {
+  Cost cost{.sent = shape.size - 1, .received = shape.size - 1, .copied = shape.in_place ? 0 : 1};
+  each_level(shape.size, ports, [&](int, Rank has, Rank next) { cost.rounds += std::min(ports, next - has); });
+  return cost;
+}
+
+Cost cost_of_reversal(const Shape& shape, std::int64_t ports) {
+  Cost cost = cost_of_gather(shape, ports);
+  cost.reduced = cost.received;
+  cost.copied = shape.size == 1 ? 1 : 0;
+  return cost;
 }
 
 void gather_by_rounds(Builder& b, std::span<const GatherRound> rounds) {
@@ -147,13 +166,6 @@ Waits waits_of_reversal(std::span<const GatherRound> rounds, std::int64_t memory
     waits.latest.push_back(std::max({sent, room, std::int64_t{-1}}));
   }
   return waits;
-}
-
-Waits then(Waits first, const Waits& second) {
-  const auto before = static_cast<std::int64_t>(first.latest.size());
-  for (const std::int64_t latest : second.latest) first.latest.push_back(before + latest);
-  first.blocks.insert(first.blocks.end(), second.blocks.begin(), second.blocks.end());
-  return first;
 }
 
 RoundsOnPorts at_once(const Waits& waits, std::int64_t ports) {

@@ -27,18 +27,21 @@ struct GatherRound {
   Rank blocks;  ///< in either message
 };
 
-/// Rounds by which intervals grow upwards. They have s_k blocks before level k and s_{k+1} after it, where s_k =
-/// ceil(s_{k+1} / (ports + 1)) (Skips). The messages of a level have equally many blocks, up to one.
-[[nodiscard]] std::vector<GatherRound> upward_rounds(Rank p, std::int64_t ports);
+/// Rounds by which intervals grow upwards, for the parameter `ports`. They have s_k blocks before level k and s_{k+1}
+/// after it, where s_k = ceil(s_{k+1} / (ports + 1)) (Skips). The messages of a level have equally many blocks, up to
+/// one.
+[[nodiscard]] std::vector<GatherRound> upward_rounds(const Shape& shape);
 /// Rounds by which intervals grow on both sides at once, for two ports. A level has one distance, s_k.
-[[nodiscard]] std::vector<GatherRound> two_sided_rounds(Rank p);
+[[nodiscard]] std::vector<GatherRound> two_sided_rounds(const Shape& shape);
+/// Rounds of the digits of a base. On the level of weight u, u blocks come from rank r + d u, for 0 < d < base.
+[[nodiscard]] std::vector<GatherRound> digit_rounds(Rank p, std::int64_t base);
 
-/// The number of either kind of rounds, in O(levels).
-[[nodiscard]] std::int64_t count_gather_rounds(Rank p, std::int64_t ports);
-/// The same as a formula.
+/// The cost of an allgather of upward or two-sided rounds, and that of its reversal. In O(levels).
+[[nodiscard]] Cost cost_of_gather(const Shape& shape, std::int64_t ports);
+[[nodiscard]] Cost cost_of_reversal(const Shape& shape, std::int64_t ports);
+/// The number of rounds as a formula, for the parameter `ports` and for two-sided rounds, and twice as many.
 inline constexpr std::string_view gather_rounds_formula =
     "sum(i, 0, q-1, min(ports, ceil(p/b^i) - ceil(p/b^(i+1)))), b = ports + 1";
-
 inline constexpr std::string_view twice_gather_rounds_formula =
     "2 sum(i, 0, q-1, min(ports, ceil(p/b^i) - ceil(p/b^(i+1)))), b = ports + 1";
 inline constexpr std::string_view two_sided_rounds_formula = "sum(i, 0, q-1, min(2, ceil(p/3^i) - ceil(p/3^(i+1))))";
@@ -60,8 +63,6 @@ struct Waits {
 [[nodiscard]] Waits waits_of_gather(std::span<const GatherRound> rounds);
 /// Those of the reversal, with memory for so many messages that are not combined yet.
 [[nodiscard]] Waits waits_of_reversal(std::span<const GatherRound> rounds, std::int64_t memory);
-/// Those of one after the other. The second one begins with the result of the first one's last round.
-[[nodiscard]] Waits then(Waits first, const Waits& second);
 
 /// Algorithm::on_ports of these rounds.
 [[nodiscard]] RoundsOnPorts at_once(const Waits& waits, std::int64_t ports);

@@ -150,8 +150,10 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
                                                : std::vector{MachineForLength{.machine = options.machine}};
   std::vector<Ranked> ranked;
   // Traffic decides on nodes of several ranks. It knows no overhead, and no ports.
-  if (has_levels(facts)) machines.front().machine.overhead_s = 0;
-  if (has_levels(facts)) machines.front().machine.ports = 1;
+  if (has_levels(facts)) {
+    machines.front().machine.overhead_s = 0;
+    machines.front().machine.ports = 1;
+  }
   for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
     Selection open{algorithm, facts.collective, {}};
     std::string why = why_not(open, facts, options.allow_rank_divergence);

@@ -18,23 +18,13 @@ namespace {
 
 using namespace circoll;
 
-std::vector<patterns::GatherRound> rounds_of(const Shape& shape) {
-  return patterns::upward_rounds(shape.size, patterns::value_of(shape, patterns::ports));
-}
+using patterns::upward_rounds;
 
-void build(Builder& b) { patterns::gather_by_rounds(b, rounds_of(b.shape())); }
-
-Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  return {.rounds = patterns::count_gather_rounds(p, patterns::value_of(shape, patterns::ports)),
-          .sent = p - 1,
-          .received = p - 1,
-          .copied = shape.in_place ? 0 : 1};
-}
-
-std::int64_t levels(const Shape& shape) { return patterns::levels_of_gather(rounds_of(shape)); }
+void build(Builder& b) { patterns::gather_by_rounds(b, upward_rounds(b.shape())); }
+Cost cost(const Shape& shape) { return patterns::cost_of_gather(shape, patterns::value_of(shape, patterns::ports)); }
+std::int64_t levels(const Shape& shape) { return patterns::levels_of_gather(upward_rounds(shape)); }
 RoundsOnPorts on_ports(const Shape& shape, std::int64_t ports) {
-  return patterns::at_once(patterns::waits_of_gather(rounds_of(shape)), ports);
+  return patterns::at_once(patterns::waits_of_gather(upward_rounds(shape)), ports);
 }
 
 }  // namespace

@@ -10,12 +10,8 @@
 // Order     no operator.
 // Source    Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient Algorithms for All-to-All Communications, 1997, for
 //           several ports; MPICH's k_brucks. Differs: as bruck.
-#include <algorithm>
-#include <vector>
-
 #include "circoll/algorithm.hpp"
 #include "patterns/bruck.hpp"
-#include "patterns/ported.hpp"
 
 namespace {
 
@@ -34,15 +30,7 @@ Cost cost(const Shape& shape) {
 
 RoundsOnPorts on_ports(const Shape& shape, std::int64_t ports) {
   const std::int64_t radix = patterns::value_of(shape, radix_above_two);
-  std::vector<patterns::GatherRound> rounds;
-  int level = 0;
-  for (Rank unit = 1; unit < shape.size; unit *= radix, ++level) {
-    for (Rank first = unit; first < unit * radix && first < shape.size; first += unit) {
-      const Rank blocks = std::min(unit, shape.size - first);
-      rounds.push_back({.level = level, .peer = first, .first = first, .sent = 0, .blocks = blocks});
-    }
-  }
-  return patterns::at_once(patterns::waits_of_gather(rounds), ports);
+  return patterns::at_once(patterns::waits_of_gather(patterns::digit_rounds(shape.size, radix)), ports);
 }
 
 }  // namespace

@@ -16,21 +16,13 @@ namespace {
 
 using namespace circoll;
 
-std::vector<patterns::GatherRound> rounds_of(const Shape& shape) { return patterns::two_sided_rounds(shape.size); }
+using patterns::two_sided_rounds;
 
-void build(Builder& b) { patterns::gather_by_rounds(b, rounds_of(b.shape())); }
-
-Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  return {.rounds = patterns::count_gather_rounds(p, 2),
-          .sent = p - 1,
-          .received = p - 1,
-          .copied = shape.in_place ? 0 : 1};
-}
-
-std::int64_t levels(const Shape& shape) { return patterns::levels_of_gather(rounds_of(shape)); }
+void build(Builder& b) { patterns::gather_by_rounds(b, two_sided_rounds(b.shape())); }
+Cost cost(const Shape& shape) { return patterns::cost_of_gather(shape, 2); }
+std::int64_t levels(const Shape& shape) { return patterns::levels_of_gather(two_sided_rounds(shape)); }
 RoundsOnPorts on_ports(const Shape& shape, std::int64_t ports) {
-  return patterns::at_once(patterns::waits_of_gather(rounds_of(shape)), ports);
+  return patterns::at_once(patterns::waits_of_gather(two_sided_rounds(shape)), ports);
 }
 
 }  // namespace

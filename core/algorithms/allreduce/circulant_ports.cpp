@@ -9,7 +9,6 @@
 // Order     commutative operators; every part is combined once: same bits on all ranks.
 // Source    as allgather/circulant_ports.
 #include "patterns/composed.hpp"
-#include "patterns/costs.hpp"
 #include "patterns/ported.hpp"
 
 namespace {
@@ -22,20 +21,9 @@ constexpr std::string_view second = "allgatherv/circulant_ports";
 void build(Builder& b) { patterns::allreduce_by_parts(b, first, second); }
 Cost cost(const Shape& shape) { return patterns::cost_by_parts(shape, first, second); }
 CriticalPath path(const Shape& shape) { return patterns::path_by_parts(shape, first, second); }
-
-std::vector<patterns::GatherRound> rounds_of(const Shape& shape) {
-  return patterns::upward_rounds(shape.size, patterns::value_of(shape, patterns::ports));
-}
-int memory_of(const Shape& shape) { return patterns::memory_of_messages(patterns::value_of(shape, patterns::ports)); }
-
-std::int64_t levels(const Shape& shape) {
-  const std::vector<patterns::GatherRound> rounds = rounds_of(shape);
-  return patterns::levels_of_reversal(rounds, memory_of(shape)) + patterns::levels_of_gather(rounds);
-}
+std::int64_t levels(const Shape& shape) { return patterns::levels_by_parts(shape, first, second); }
 RoundsOnPorts on_ports(const Shape& shape, std::int64_t ports) {
-  const std::vector<patterns::GatherRound> rounds = rounds_of(shape);
-  return patterns::at_once(
-      then(patterns::waits_of_reversal(rounds, memory_of(shape)), patterns::waits_of_gather(rounds)), ports);
+  return patterns::on_ports_by_parts(shape, ports, first, second);
 }
 
 }  // namespace

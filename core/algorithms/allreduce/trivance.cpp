@@ -22,17 +22,9 @@ constexpr std::string_view second = "allgatherv/trivance";
 void build(Builder& b) { patterns::allreduce_by_parts(b, first, second); }
 Cost cost(const Shape& shape) { return patterns::cost_by_parts(shape, first, second); }
 CriticalPath path(const Shape& shape) { return patterns::path_by_parts(shape, first, second); }
-
-std::vector<patterns::GatherRound> rounds_of(const Shape& shape) { return patterns::two_sided_rounds(shape.size); }
-constexpr int memory = patterns::memory_of_messages(2);
-
-std::int64_t levels(const Shape& shape) {
-  const std::vector<patterns::GatherRound> rounds = rounds_of(shape);
-  return patterns::levels_of_reversal(rounds, memory) + patterns::levels_of_gather(rounds);
-}
+std::int64_t levels(const Shape& shape) { return patterns::levels_by_parts(shape, first, second); }
 RoundsOnPorts on_ports(const Shape& shape, std::int64_t ports) {
-  const std::vector<patterns::GatherRound> rounds = rounds_of(shape);
-  return patterns::at_once(then(patterns::waits_of_reversal(rounds, memory), patterns::waits_of_gather(rounds)), ports);
+  return patterns::on_ports_by_parts(shape, ports, first, second);
 }
 
 }  // namespace

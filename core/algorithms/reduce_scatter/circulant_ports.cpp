@@ -17,9 +17,8 @@ namespace {
 
 using namespace circoll;
 
-std::vector<patterns::GatherRound> rounds_of(const Shape& shape) {
-  return patterns::upward_rounds(shape.size, patterns::value_of(shape, patterns::ports));
-}
+using patterns::upward_rounds;
+
 int memory_of(const Shape& shape) { return patterns::memory_of_messages(patterns::value_of(shape, patterns::ports)); }
 
 void build(Builder& b) {
@@ -27,18 +26,10 @@ void build(Builder& b) {
                   {.depth = memory_of(b.shape()), .gather_strays = false});
 }
 
-Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  return {.rounds = patterns::count_gather_rounds(p, patterns::value_of(shape, patterns::ports)),
-          .sent = p - 1,
-          .received = p - 1,
-          .reduced = p - 1,
-          .copied = p == 1 ? 1 : 0};
-}
-
-std::int64_t levels(const Shape& shape) { return patterns::levels_of_reversal(rounds_of(shape), memory_of(shape)); }
+Cost cost(const Shape& shape) { return patterns::cost_of_reversal(shape, patterns::value_of(shape, patterns::ports)); }
+std::int64_t levels(const Shape& shape) { return patterns::levels_of_reversal(upward_rounds(shape), memory_of(shape)); }
 RoundsOnPorts on_ports(const Shape& shape, std::int64_t ports) {
-  return patterns::at_once(patterns::waits_of_reversal(rounds_of(shape), memory_of(shape)), ports);
+  return patterns::at_once(patterns::waits_of_reversal(upward_rounds(shape), memory_of(shape)), ports);
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace {
 
 using namespace circoll;
 
-std::vector<patterns::GatherRound> rounds_of(const Shape& shape) { return patterns::two_sided_rounds(shape.size); }
+using patterns::two_sided_rounds;
+
 constexpr int memory = patterns::memory_of_messages(2);
 
 void build(Builder& b) {
@@ -24,18 +25,10 @@ void build(Builder& b) {
                   {.depth = memory, .gather_strays = false});
 }
 
-Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  return {.rounds = patterns::count_gather_rounds(p, 2),
-          .sent = p - 1,
-          .received = p - 1,
-          .reduced = p - 1,
-          .copied = p == 1 ? 1 : 0};
-}
-
-std::int64_t levels(const Shape& shape) { return patterns::levels_of_reversal(rounds_of(shape), memory); }
+Cost cost(const Shape& shape) { return patterns::cost_of_reversal(shape, 2); }
+std::int64_t levels(const Shape& shape) { return patterns::levels_of_reversal(two_sided_rounds(shape), memory); }
 RoundsOnPorts on_ports(const Shape& shape, std::int64_t ports) {
-  return patterns::at_once(patterns::waits_of_reversal(rounds_of(shape), memory), ports);
+  return patterns::at_once(patterns::waits_of_reversal(two_sided_rounds(shape), memory), ports);
 }
 
 }  // namespace
