@@ -97,6 +97,13 @@ double copied_share(const Selection& selection, Rank p) {
   return static_cast<double>(cost.copied) / sent;
 }
 
+/// Rounds that wait for one another. On a machine without an overhead all rounds have the same price.
+std::int64_t waiting_rounds(const Selection& selection, Rank p) {
+  const Shape shape{.size = p, .params = selection.params};
+  const std::int64_t levels = critical_path(*selection.algorithm, selection.collective, shape).levels;
+  return levels > 0 ? levels : cost_of(*selection.algorithm, shape).rounds;
+}
+
 /// The logarithm of a time to six digits. Sums of the same terms in another order become the same time.
 double rounded(double seconds) {
   return seconds > 0 ? std::round(std::log(seconds) * 1e6) : -std::numeric_limits<double>::infinity();
@@ -124,21 +131,31 @@ Selection with_best_parameters(const Selection& selection, Rank p, Count bytes, 
 }
 
 void sort_by_time(std::vector<Ranked>& ranking, Rank p) {
-  using Key = std::tuple<bool, double, bool, double, bool>;
   struct Keyed {
-    Key key;
-    Ranked* entry;
+    std::tuple<bool, double, bool> key{};
+    std::tuple<std::int64_t, double, bool> among_equals{};
+    Ranked* entry = nullptr;
   };
   std::vector<Keyed> order;
   order.reserve(ranking.size());
   for (Ranked& r : ranking) {
     const bool able = r.unmet_need.empty();
-    order.push_back({able ? Key{false, rounded(r.time_s), !r.selection.algorithm->automatic,
-                                copied_share(r.selection, p), r.selection.algorithm->family != Family::circulant}
-                          : Key{true, 0, false, 0, false},
-                     &r});
+    order.push_back(
+        {.key = {!able, able ? rounded(r.time_s) : 0, able && !r.selection.algorithm->automatic}, .entry = &r});
   }
   std::stable_sort(order.begin(), order.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
+  for (auto first = order.begin(); first != order.end() && first->entry->unmet_need.empty();) {
+    const auto end = std::find_if(first, order.end(), [&](const Keyed& k) { return k.key != first->key; });
+    if (end - first > 1) {
+      for (auto one = first; one != end; ++one) {
+        const Selection& selection = one->entry->selection;
+        one->among_equals = {waiting_rounds(selection, p), copied_share(selection, p),
+                             selection.algorithm->family != Family::circulant};
+      }
+      std::stable_sort(first, end, [](const Keyed& a, const Keyed& b) { return a.among_equals < b.among_equals; });
+    }
+    first = end;
+  }
   std::vector<Ranked> sorted;
   sorted.reserve(ranking.size());
   for (const Keyed& k : order) sorted.push_back(std::move(*k.entry));

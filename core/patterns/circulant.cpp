@@ -23,6 +23,22 @@ void append(Rank distance, int from, const Skips& skips, std::vector<Rank>& bloc
 
 }  // namespace
 
+std::int64_t levels_of_tree(const Skips& skips) {
+  std::vector<std::int64_t> below{0};  // for each skip, the most levels of the ranks below it
+  const auto most = [&](Rank ranks) {
+    std::int64_t most = 0;
+    std::int64_t above = 0;  // levels of the rank from which these are counted
+    for (int k = static_cast<int>(below.size()) - 1; ranks > 1; ++above) {
+      while (skips[k] >= ranks) --k;
+      most = std::max(most, above + below[static_cast<std::size_t>(k)]);
+      ranks -= skips[k];
+    }
+    return std::max(most, above);
+  };
+  for (int k = 1; k <= skips.q(); ++k) below.push_back(most(skips[k]));
+  return below.back();
+}
+
 std::vector<Rank> relative_blocks(const Skips& skips) {
   std::vector<Rank> blocks;
   blocks.reserve((std::size_t{1} << skips.q()) - 1);

@@ -34,6 +34,10 @@ class Skips {
   std::vector<Rank> skips_;
 };
 
+/// The levels of a tree. Above a rank are as many ranks as it takes skips to reach it: the largest skip up to the rank,
+/// the largest up to what is left, and so on. O(q^2).
+[[nodiscard]] std::int64_t levels_of_tree(const Skips& skips);
+
 /// a mod p in 0 .. p - 1, for a >= -p.
 [[nodiscard]] constexpr Rank mod(Rank a, Rank p) { return (a % p + p) % p; }
 

@@ -85,6 +85,21 @@ inline std::int64_t cut(Builder& b, const ParamDeclaration& declared) {
 [[nodiscard]] inline std::int64_t binomial_levels(const Shape& shape) {
   return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(shape.size))) - 1;
 }
+/// Ranges of blocks that double in ceil(log2 p) rounds. With p <= 3/4 of the next power of two, one of the rounds sends
+/// only blocks that its rank had before the round before.
+[[nodiscard]] inline std::int64_t doubling_levels(const Shape& shape) {
+  const auto p = static_cast<std::uint64_t>(shape.size);
+  return static_cast<std::int64_t>(std::bit_width(p - 1)) - (p > 2 && 4 * p <= 3 * std::bit_ceil(p) ? 1 : 0);
+}
+/// An allgather after its reversal.
+[[nodiscard]] inline std::int64_t twice_doubling_levels(const Shape& shape) { return 2 * doubling_levels(shape); }
+/// Exchanges among a power of two of places, for which the other ranks fold (patterns::Folding). Data of a folded rank
+/// pass all rounds to another folded rank only if more than half of the places have one.
+[[nodiscard]] inline std::int64_t folding_levels(const Shape& shape) {
+  const auto p = static_cast<std::uint64_t>(shape.size);
+  const std::uint64_t places = std::bit_floor(p), folded = p - places;
+  return static_cast<std::int64_t>(std::bit_width(places)) - 1 + (folded > 0 ? 1 : 0) + (2 * folded > places ? 1 : 0);
+}
 /// Up a binomial tree, and down again.
 [[nodiscard]] inline std::int64_t twice_binomial_levels(const Shape& shape) { return 2 * binomial_levels(shape); }
 

@@ -125,7 +125,31 @@ TEST(Declared, CostAndExplainRankAlike) {
   EXPECT_GT(compared, 5000);
 }
 
-TEST(Declared, TiesGoByCopiesThenFamilyThenOrder) {
+/// Rounds that wait for one another.
+std::int64_t waiting(const Ranked& ranked, Rank p) {
+  const Shape shape{.size = p, .params = ranked.selection.params};
+  const std::int64_t levels = critical_path(*ranked.selection.algorithm, ranked.selection.collective, shape).levels;
+  return levels > 0 ? levels : ranked.selection.algorithm->cost(shape).rounds;
+}
+
+TEST(Declared, TiesGoToFewerWaitingRoundsFirst) {
+  int decided = 0;
+  for (const Collective collective : all_collectives) {
+    for (const Rank p : {5, 7, 11, 16}) {
+      const auto ranking = rank_algorithms(collective, p, 1 << 10, {}, default_machine());
+      for (std::size_t i = 1; i < ranking.size() && ranking[i].unmet_need.empty(); ++i) {
+        if (ranking[i - 1].time_s != ranking[i].time_s) continue;
+        if (ranking[i - 1].selection.algorithm->automatic != ranking[i].selection.algorithm->automatic) continue;
+        EXPECT_LE(waiting(ranking[i - 1], p), waiting(ranking[i], p))
+            << ranking[i - 1].selection.id() << " before " << ranking[i].selection.id() << " p=" << p;
+        decided += waiting(ranking[i - 1], p) < waiting(ranking[i], p) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(decided, 0);
+}
+
+TEST(Declared, TiesGoByWaitingRoundsThenCopiesThenFamilyThenOrder) {
   const auto place = [](Collective collective, Rank p, std::string_view name) {
     const auto ranking = rank_algorithms(collective, p, 1 << 10, {}, default_machine());
     for (std::size_t i = 0; i < ranking.size(); ++i) {
@@ -135,8 +159,9 @@ TEST(Declared, TiesGoByCopiesThenFamilyThenOrder) {
   };
   // With equal times and one block copied by each, the family decides, against the order of names.
   EXPECT_LT(place(Collective::allgather, 11, "circulant_optimal"), place(Collective::allgather, 11, "bruck"));
-  // With the same family and copies, the order of names decides.
-  EXPECT_LT(place(Collective::allgather, 11, "circulant"), place(Collective::allgather, 11, "circulant_optimal"));
+  // With the same family and copies, the order of names decides, but for a round that need not wait.
+  EXPECT_LT(place(Collective::allgather, 13, "circulant"), place(Collective::allgather, 13, "circulant_optimal"));
+  EXPECT_LT(place(Collective::allgather, 11, "bruck"), place(Collective::allgather, 11, "circulant"));
   EXPECT_LT(place(Collective::reduce_scatter, 16, "circulant"),
             place(Collective::reduce_scatter, 16, "circulant_optimal"));
 }
@@ -190,6 +215,7 @@ TEST(Declared, TiesGoToFewerCopiesFirst) {
       for (std::size_t i = 1; i < ranking.size() && ranking[i].unmet_need.empty(); ++i) {
         if (ranking[i - 1].time_s != ranking[i].time_s) continue;
         if (ranking[i - 1].selection.algorithm->automatic != ranking[i].selection.algorithm->automatic) continue;
+        if (waiting(ranking[i - 1], p) != waiting(ranking[i], p)) continue;
         EXPECT_LE(copies(ranking[i - 1]), copies(ranking[i]))
             << ranking[i - 1].selection.id() << " before " << ranking[i].selection.id();
         decided += copies(ranking[i - 1]) < copies(ranking[i]) ? 1 : 0;

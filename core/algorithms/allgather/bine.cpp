@@ -12,6 +12,7 @@
 #include "patterns/bine.hpp"
 #include <algorithm>
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -59,6 +60,7 @@ CIRCOLL_ALGORITHM(allgather, bine) {
       .needs = {.even_size = true},
       .formula = {.rounds = "q", .sent = "p-1", .reduced = "0"},
       .cost = cost,
+      .levels = patterns::doubling_levels,
       .build = build,
   };
 }

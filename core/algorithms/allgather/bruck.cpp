@@ -12,6 +12,7 @@
 //           receive buffer need no rotation. Messages are sent straight from there.
 #include "patterns/bruck.hpp"
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -32,11 +33,12 @@ CIRCOLL_ALGORITHM(allgather, bruck) {
       .summary = "doubling cyclic ranges, without the rotation; short blocks",
       .source = "Bruck et al. 1997",
       .family = Family::dissemination,
-      .when = "short blocks at every p: as fast as circulant, which wins the tie",
+      .when = "short blocks at every p: as fast as circulant_optimal, which wins the tie",
       .peers = {openmpi("bruck"), mpich("brucks"), ucc("bruck", {Collective::allgather})},
       .rotation = Rotation::ranks,
       .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"},
       .cost = cost,
+      .levels = patterns::doubling_levels,
       .build = build,
   };
 }

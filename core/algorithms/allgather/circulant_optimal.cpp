@@ -4,11 +4,13 @@
 //           R[s_k .. s_{k+1} - 1] from r + s_k. Every range is cyclic in the receive buffer: at most two pieces, no
 //           rotation, no scratch.
 // Shape     any p; p blocks of any sizes.
-// Cost      q = ceil(log2 p) rounds; p - 1 blocks sent and received per rank: both are optimal. One block copied.
+// Cost      q = ceil(log2 p) rounds; p - 1 blocks sent and received per rank: both are optimal. One block copied. With
+//           p <= 3/4 of 2^q one round need not wait for the round before: of 11 ranks, that of distance 2 sends R[0].
 // Order     no operator.
 // Source    J. L. Traff, arXiv 2410.14234, with the roughly halving skips of Listing 1.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -42,10 +44,11 @@ CIRCOLL_ALGORITHM(allgather, circulant_optimal) {
       .summary = "cyclic ranges straight in the receive buffer; round and volume optimal for every p",
       .source = "Traff, arXiv 2410.14234",
       .family = Family::circulant,
-      .when = "never by cost: as fast as circulant, which wins the tie; distances that are skips themselves",
+      .when = "as circulant; it wins the tie if p <= 3/4 of the next power of two, where one round need not wait",
       .rotation = Rotation::ranks,
       .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"},
       .cost = cost,
+      .levels = patterns::doubling_levels,
       .build = build,
   };
 }

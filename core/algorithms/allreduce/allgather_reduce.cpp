@@ -9,6 +9,7 @@
 // Source    folklore; the allgather is allgather/circulant_optimal.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -46,6 +47,7 @@ CIRCOLL_ALGORITHM(allreduce, allgather_reduce) {
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "p-1"},
       .cost = cost,
+      .levels = patterns::doubling_levels,
       .build = build,
   };
 }

@@ -9,6 +9,7 @@
 // Source    De Sensi et al., Bine Trees, SC 2025. Differs: any even p, as allgather/bine.
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -35,6 +36,7 @@ CIRCOLL_ALGORITHM(allreduce, bine) {
       .formula = {.rounds = "2q", .sent = "2(p-1)", .reduced = "p-1", .blocks = "p"},
       .cost = cost,
       .path = path,
+      .levels = patterns::twice_doubling_levels,
       .build = build,
   };
 }

@@ -10,6 +10,7 @@
 // Source    J. L. Traff, arXiv 2410.14234.
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -36,6 +37,7 @@ CIRCOLL_ALGORITHM(allreduce, circulant_optimal) {
       .formula = {.rounds = "2 ceil(log2 p)", .sent = "2(p-1)", .reduced = "p-1", .blocks = "p"},
       .cost = cost,
       .path = path,
+      .levels = patterns::twice_doubling_levels,
       .build = build,
   };
 }

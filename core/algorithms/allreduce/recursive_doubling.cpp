@@ -12,6 +12,7 @@
 //           4.5. Differs: listings that pair rank n with n - 2^L lose the order of ranks; neighbours (MPICH,
 //           Open MPI) keep it.
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/whole_vectors.hpp"
 
 namespace {
@@ -35,6 +36,7 @@ CIRCOLL_ALGORITHM(allreduce, recursive_doubling) {
       .formula = patterns::whole_vectors_formula,
       .cost = patterns::cost_of_whole_vectors,
       .path = patterns::path_of_whole_vectors,
+      .levels = patterns::folding_levels,
       .build = build,
   };
 }

@@ -12,6 +12,7 @@
 //           lands in its place.
 #include "patterns/bruck.hpp"
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -41,6 +42,7 @@ CIRCOLL_ALGORITHM(alltoall, bruck) {
                   .sent = "sum(i, 0, q-1, 2^i floor(p/2^(i+1)) + max(0, p mod 2^(i+1) - 2^i))",
                   .reduced = "0"},
       .cost = cost,
+      .levels = patterns::doubling_levels,
       .build = build,
   };
 }

@@ -11,6 +11,7 @@
 // Source    Traff, arXiv 2410.14234: reduce-scatter with concatenation for the operator.
 #include "patterns/circulant.hpp"
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/forwarding.hpp"
 
 namespace {
@@ -61,6 +62,7 @@ CIRCOLL_ALGORITHM(alltoall, circulant) {
       .rotation = Rotation::ranks,
       .formula = {.rounds = "q", .sent = "counted; q p/2 for p = P", .reduced = "0"},
       .cost = cost,
+      .levels = patterns::doubling_levels,
       .build = build,
   };
 }

@@ -75,7 +75,7 @@ CIRCOLL_ALGORITHM(barrier, nway_dissemination) {
       .summary = "dissemination with distances that grow by a factor; few levels, several messages on each",
       .source = "Hensgen, Finkel, Manber 1988; Hoefler et al. 2006",
       .family = Family::dissemination,
-      .when = "never by cost: a round for every message; ranks that share memory, where those of a level overlap",
+      .when = "p = 3, where no message waits; more ranks that share memory, where those of a level overlap",
       .rotation = Rotation::ranks,
       .formula = {.rounds = "sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)", .sent = "rounds", .reduced = "rounds"},
       .params = {radix},

@@ -9,6 +9,7 @@
 // Source    Hensgen, Finkel, Manber 1988; Open MPI, coll/base.
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -40,6 +41,7 @@ CIRCOLL_ALGORITHM(barrier, recursive_doubling) {
                   .one_way_volume = "2[r>0]"},
       .cost = cost,
       .path = path,
+      .levels = patterns::folding_levels,
       .build = build,
   };
 }

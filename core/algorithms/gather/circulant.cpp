@@ -65,6 +65,8 @@ void build(Builder& b) {
 
 Cost cost(const Shape& shape) { return patterns::tree_gather_cost(shape, shape.size / 2); }
 
+std::int64_t levels(const Shape& shape) { return patterns::levels_of_tree(patterns::Skips(shape.size)); }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(gather, circulant) {
@@ -77,6 +79,7 @@ CIRCOLL_ALGORITHM(gather, circulant) {
       .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "floor(p/2)", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = patterns::tree_gather_path,
+      .levels = levels,
       .build = build,
   };
 }

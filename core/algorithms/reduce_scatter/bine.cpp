@@ -11,6 +11,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -39,6 +40,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, bine) {
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "q", .sent = "p-1", .reduced = "p-1"},
       .cost = cost,
+      .levels = patterns::doubling_levels,
       .build = build,
   };
 }

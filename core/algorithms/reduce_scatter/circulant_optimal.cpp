@@ -14,6 +14,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -44,6 +45,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_optimal) {
       .rotation = Rotation::ranks,
       .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "p-1"},
       .cost = cost,
+      .levels = patterns::doubling_levels,
       .build = build,
   };
 }

@@ -158,6 +158,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, recursive_doubling) {
                   .combined = "volume + p[r>0]"},
       .cost = cost,
       .path = path,
+      .levels = patterns::folding_levels,
       .build = build,
   };
 }

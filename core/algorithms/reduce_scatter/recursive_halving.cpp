@@ -15,6 +15,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "patterns/butterfly.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -107,6 +108,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, recursive_halving) {
                   .one_way_volume = "(p+1)[r>0]"},
       .cost = cost,
       .path = path,
+      .levels = patterns::folding_levels,
       .build = build,
   };
 }

@@ -9,6 +9,7 @@
 // Scratch   the blocks that pass through a rank, floor(p/2) at most.
 // Order     no operator.
 // Source    Traff et al., Uniform Algorithms, III-F, as a reversal.
+#include "patterns/circulant.hpp"
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/composed.hpp"
@@ -24,6 +25,8 @@ Cost cost(const Shape& shape) { return patterns::cost_of_reversed(shape, "gather
 
 CriticalPath path(const Shape& shape) { return patterns::path_of_reversed(shape, "gather/circulant"); }
 
+std::int64_t levels(const Shape& shape) { return patterns::levels_of_tree(patterns::Skips(shape.size)); }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(scatter, circulant) {
@@ -36,6 +39,7 @@ CIRCOLL_ALGORITHM(scatter, circulant) {
       .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,
+      .levels = levels,
       .build = build,
   };
 }

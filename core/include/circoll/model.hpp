@@ -123,9 +123,9 @@ struct Ranked {
 };
 
 /// Puts the least time first, then the algorithms that cannot serve the call, in their order. Times tie if their
-/// logarithms are equal after rounding to six digits after the point. In a tie, an algorithm that
-/// policies take by themselves comes first, then the one that copies less of what it sends, then one of the circulant
-/// family. The rest keeps its order. `p` is the number of ranks.
+/// logarithms are equal after rounding to six digits after the point. In a tie, an algorithm that policies take by
+/// themselves comes first. Then fewer rounds that wait for one another decide, and fewer copies of what is sent. One of
+/// the circulant family comes next. The rest keeps its order. `p` is the number of ranks.
 void sort_by_time(std::vector<Ranked>& ranking, Rank p);
 
 /// True if an algorithm is made for nodes with several ranks each, that is, has the parameter "cores".
