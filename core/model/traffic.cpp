@@ -140,6 +140,16 @@ Traffic traffic_of(const Selection& selection, Rank p, Rank cores, Rank root) {
   return traffic;
 }
 
+Traffic on_groups(Traffic traffic, Rank groups_on_node, Rank split) {
+  const auto groups = static_cast<double>(groups_on_node);
+  traffic.shared *= groups;
+  for (Traffic::Round& round : traffic.rounds) {
+    traffic.shared += static_cast<double>(split) * std::max(round.inside, 0.0);
+    if (round.across > 0) round.across *= groups;
+  }
+  return traffic;
+}
+
 double seconds(const Traffic& traffic, Count bytes, const Machine& machine) {
   const double part = static_cast<double>(bytes) / traffic.blocks;
   double sum = traffic.combined * part * machine.gamma_s_per_byte;

@@ -26,6 +26,11 @@ struct Traffic {
 /// rotations. Throws as build_schedule does.
 [[nodiscard]] Traffic traffic_of(const Selection& selection, Rank p, Rank cores, Rank root = 0);
 
+/// The same where groups of ranks are not the nodes. So many of them share the port of a node. In each round `split` of
+/// the messages inside a group pass a port, too (NodeByNode::split). Their latency does not count. In a tree it is that
+/// of one or two rounds, and in an exchange these messages do not wait for one another.
+[[nodiscard]] Traffic on_groups(Traffic traffic, Rank groups_on_node, Rank split);
+
 /// The time [s] of this traffic for a vector of `bytes` (terms_of). A round takes as long as its slower part: a message
 /// inside a node node_alpha_s + b node_beta_s_per_byte, what crosses a node's port alpha_s + b beta_s_per_byte.
 [[nodiscard]] double seconds(const Traffic& traffic, Count bytes, const Machine& machine);

@@ -57,14 +57,23 @@ std::size_t receivers(const Selection& selection, Rank p, Rank root) {
 
 }  // namespace
 
+std::shared_ptr<const Relabelling> labels_for_nodes(const Selection& selection, const Placement& placement) {
+  const ParamDeclaration* const declared = selection.algorithm->param("cores");
+  if (placement.in_order == nullptr || declared == nullptr || !can_relabel(selection.collective)) return nullptr;
+  const auto given = selection.params.find("cores");
+  const std::int64_t cores = given == selection.params.end() ? declared->fallback : given->second;
+  // Where groups are nodes, nodes of another size are cut alike, with labels or without.
+  return placement.group == placement.cores || placement.group % cores == 0 ? placement.in_order : nullptr;
+}
+
 LevelLabels::LevelLabels(Levels nodes, const Placement& placement)
     : nodes_(std::move(nodes)),
       sizes_(sizes_of(placement)),
       moves_nodes_(nodes_.depth() > 1 && placement.nodes > 2 && some_alike(sizes_)),
+      placement_(placement),
       node_of_(placement.node_of),
-      across_(placement.labels),
-      in_order_(placement.in_order),
       ranks_of_(sizes_.size()) {
+  placement_.levels = nullptr;
   if (!moves_nodes_) return;
   for (std::size_t r = 0; r < node_of_->size(); ++r) {
     std::vector<Rank>& ranks = ranks_of_[at((*node_of_)[r])];
@@ -108,11 +117,12 @@ LevelLabels::Found LevelLabels::make(const Selection& selection, Rank root) cons
   std::vector<Rank> base(at(p));
   std::iota(base.begin(), base.end(), Rank{0});
   if (const auto cores = plain.params.find(relabel.name); cores != plain.params.end()) {
-    const Relabelling across = across_ != nullptr ? *across_ : Relabelling::across_nodes(p, cores->second);
+    const Relabelling across =
+        placement_.labels != nullptr ? *placement_.labels : Relabelling::across_nodes(p, cores->second);
     for (Rank r = 0; r < p; ++r) base[at(r)] = across.label(r);
     plain.params.erase(cores);
-  } else if (in_order_ != nullptr && is_for_nodes(*plain.algorithm)) {
-    for (Rank r = 0; r < p; ++r) base[at(r)] = in_order_->label(r);
+  } else if (const auto in_order = labels_for_nodes(plain, placement_); in_order != nullptr) {
+    for (Rank r = 0; r < p; ++r) base[at(r)] = in_order->label(r);
   }
   std::vector<Rank> node_of_label(at(p));
   for (Rank r = 0; r < p; ++r) node_of_label[at(base[at(r)])] = (*node_of_)[at(r)];

@@ -18,6 +18,11 @@
 
 namespace circoll {
 
+/// Placement::in_order for a selection that goes through nodes. Nothing if its nodes do not fit into the groups of
+/// these labels.
+[[nodiscard]] std::shared_ptr<const Relabelling> labels_for_nodes(const Selection& selection,
+                                                                  const Placement& placement);
+
 /// The labels of a placement by selection and root, remembered for the last ones. The same on all ranks, in any order
 /// of questions. Thread-safe.
 class LevelLabels {
@@ -55,10 +60,10 @@ class LevelLabels {
   Levels nodes_;
   std::vector<Rank> sizes_;  ///< ranks of each node
   bool moves_nodes_;
-  std::shared_ptr<const std::vector<Rank>> node_of_;
-  std::shared_ptr<const Relabelling> across_, in_order_;  ///< of the placement
-  std::vector<Rank> core_of_;                             ///< the place of each rank on its node
-  std::vector<std::vector<Rank>> ranks_of_;               ///< of each node, by their places
+  Placement placement_;                               ///< without levels
+  std::shared_ptr<const std::vector<Rank>> node_of_;  ///< its nodes
+  std::vector<Rank> core_of_;                         ///< the place of each rank on its node
+  std::vector<std::vector<Rank>> ranks_of_;           ///< of each node, by their places
   std::mutex mutex_;
   std::map<std::pair<std::string, Rank>, Found> found_;
 };

@@ -20,7 +20,8 @@ CallFacts facts_of(const Signature& signature, const Placement& placement) {
           .predefined_op = head.predefined,
           .cores = placement.cores,
           .node_by_node = placement.labels == nullptr,
-          .labels_node_by_node = placement.in_order != nullptr,
+          .group = placement.group,
+          .group_split = placement.group_split,
           .nodes = placement.nodes,
           .crowded = placement.crowded};
 }
@@ -82,10 +83,10 @@ void PreparedCall::find_labels(const SignatureHead& head) {
   LevelLabels::Found found;
   if (placement_.levels != nullptr) found = placement_.levels->find(selection_, head.root);
   if (found.labels == nullptr) {
-    if (placement_.in_order == nullptr || !is_for_nodes(*selection_.algorithm) || !can_relabel(selection_.collective))
-      return;
-    labels_ = placement_.in_order;
+    labels_ = labels_for_nodes(selection_, placement_);
+    if (labels_ == nullptr) return;
     why_ += "; ranks are numbered node by node";
+    if (placement_.group != placement_.cores) why_ += ", in groups of " + std::to_string(placement_.group);
     return;
   }
   labels_ = found.labels;

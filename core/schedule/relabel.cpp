@@ -50,23 +50,80 @@ Relabelling Relabelling::across_nodes(std::span<const Rank> node_of) {
   return Relabelling(std::move(labels));
 }
 
-std::optional<Relabelling> Relabelling::node_by_node(std::span<const Rank> node_of) {
+namespace {
+
+/// The ranks of nodes in groups of `cores`. Full groups come from one node each, and the ranks that are left come last.
+struct Grouping {
+  std::vector<Rank> order{};  ///< of ranks, group by group
+  Rank groups = 0;
+  Rank elsewhere = 0;  ///< ranks in a group that begins with one of another node
+
+  /// About the messages of a carrier between nodes. A rank that is elsewhere sends and receives all between nodes.
+  [[nodiscard]] std::int64_t price() const { return groups + 2 * std::int64_t{elsewhere}; }
+};
+
+Grouping in_groups(const std::vector<std::vector<Rank>>& nodes, Rank cores) {
+  Grouping grouping;
+  std::vector<std::span<const Rank>> left;  // of each node
+  for (const std::vector<Rank>& ranks : nodes) {
+    const std::size_t rest = ranks.size() % static_cast<std::size_t>(cores);
+    left.push_back(std::span(ranks).last(rest));
+    grouping.order.insert(grouping.order.end(), ranks.begin(), ranks.end() - static_cast<std::ptrdiff_t>(rest));
+  }
+  // The most first, so that few are in a group that begins with others.
+  std::stable_sort(left.begin(), left.end(), [](auto a, auto b) { return a.size() > b.size(); });
+  std::size_t before = 0;  // the node with which the last group begins
+  Rank in_group = 0;
+  for (std::size_t node = 0; node < left.size(); ++node) {
+    for (const Rank rank : left[node]) {
+      if (in_group == 0) before = node;
+      if (before != node) ++grouping.elsewhere;
+      grouping.order.push_back(rank);
+      in_group = in_group + 1 == cores ? 0 : in_group + 1;
+    }
+  }
+  grouping.groups = (static_cast<Rank>(grouping.order.size()) + cores - 1) / cores;
+  return grouping;
+}
+
+}  // namespace
+
+std::optional<NodeByNode> node_by_node(std::span<const Rank> node_of) {
   std::map<Rank, std::vector<Rank>> members;
   for (std::size_t r = 0; r < node_of.size(); ++r) members[node_of[r]].push_back(static_cast<Rank>(r));
-  std::vector<const std::vector<Rank>*> nodes;
+  std::vector<std::vector<Rank>> nodes;
   nodes.reserve(members.size());
-  for (const auto& [node, ranks] : members) nodes.push_back(&ranks);
-  // Nodes are in the order of their first ranks, but the smallest is the last.
-  std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) {
-    return a->size() != b->size() ? a->size() > b->size() : a->front() < b->front();
+  for (auto& [node, ranks] : members) nodes.push_back(std::move(ranks));
+  std::sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a.front() < b.front();
   });
-  std::vector<Rank> labels(node_of.size());
-  Rank label = 0;
-  for (const std::vector<Rank>* const ranks : nodes) {
-    if (ranks != nodes.back() && ranks->size() != nodes.front()->size()) return std::nullopt;
-    for (const Rank rank : *ranks) labels[static_cast<std::size_t>(rank)] = label++;
+  std::optional<Grouping> best;
+  Rank cores = 0;  // of the best; the greatest of those that are as good
+  Rank before = 1;
+  for (const std::vector<Rank>& ranks : nodes) {
+    const auto size = static_cast<Rank>(ranks.size());
+    if (size == 1 || size == before) continue;
+    before = size;
+    Grouping grouping = in_groups(nodes, size);
+    if (best && grouping.price() >= best->price()) continue;
+    best = std::move(grouping);
+    cores = size;
   }
-  return Relabelling(std::move(labels));
+  const auto p = static_cast<Rank>(node_of.size());
+  if (!best || 4 * static_cast<std::int64_t>(best->elsewhere) >= p) return std::nullopt;
+  std::vector<Rank> labels(node_of.size());
+  for (Rank label = 0; label < p; ++label)
+    labels[static_cast<std::size_t>(best->order[static_cast<std::size_t>(label)])] = label;
+  NodeByNode found{.labels = Relabelling(std::move(labels)), .cores = cores};
+  for (Rank first = 0; first < p; first += cores) {
+    const Rank size = std::min(cores, p - first);
+    std::map<Rank, Rank> on_node;
+    for (Rank label = first; label < first + size; ++label)
+      ++on_node[node_of[static_cast<std::size_t>(found.labels.rank(label))]];
+    // Each of the ranks on one node has a message for another node, or each of the others has one for this node.
+    for (const auto& [node, ranks] : on_node) found.split = std::max(found.split, std::min(ranks, size - ranks));
+  }
+  return found;
 }
 
 Placement placement_of(std::span<const Rank> node_of) {
@@ -88,8 +145,11 @@ Placement placement_of(std::span<const Rank> node_of) {
   Relabelling labels = Relabelling::across_nodes(node_of);
   if (labels == Relabelling::across_nodes(labels.size(), placement.cores)) return placement;
   placement.labels = std::make_shared<const Relabelling>(std::move(labels));
-  if (auto in_order = Relabelling::node_by_node(node_of))
-    placement.in_order = std::make_shared<const Relabelling>(*std::move(in_order));
+  if (auto in_order = node_by_node(node_of)) {
+    placement.in_order = std::make_shared<const Relabelling>(std::move(in_order->labels));
+    placement.group = in_order->cores;
+    placement.group_split = in_order->split;
+  }
   return placement;
 }
 

@@ -28,10 +28,6 @@ class Relabelling {
   /// The same for any placement: node_of[r] is any number that names the node of rank r. Nodes are in the order of
   /// their first ranks.
   static Relabelling across_nodes(std::span<const Rank> node_of);
-  /// Labels the ranks node by node, for algorithms that go through nodes. Nothing unless all nodes have equally many
-  /// ranks, but for one with fewer, which gets the last labels.
-  static std::optional<Relabelling> node_by_node(std::span<const Rank> node_of);
-
   [[nodiscard]] Rank size() const { return static_cast<Rank>(labels_.size()); }  ///< of ranks, and of labels
   [[nodiscard]] Rank label(Rank rank) const { return labels_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Rank rank(Rank label) const { return ranks_[static_cast<std::size_t>(label)]; }
@@ -42,6 +38,21 @@ class Relabelling {
   std::vector<Rank> labels_;
   std::vector<Rank> ranks_;
 };
+
+/// Labels that number the ranks node by node, on nodes of `cores` each, for algorithms that go through nodes.
+struct NodeByNode {
+  Relabelling labels;
+  Rank cores = 1;
+  /// Messages inside a group that may pass a node's port in one round. 0: each group lies on one node.
+  Rank split = 0;
+};
+
+/// Labels for nodes with any numbers of ranks. If all nodes have `cores` ranks, or one has fewer, they are the nodes of
+/// the labels, the smallest one last. Otherwise each node gives as many full groups of `cores` ranks as it can, and the
+/// ranks that are left fill the last groups. `cores` is the size of one of the nodes. It leads to few groups, and to
+/// few ranks in a group of another node. Nothing if these are a quarter of all or more, or if each node has one rank.
+/// O(p + nodes log nodes) for each size that nodes have.
+[[nodiscard]] std::optional<NodeByNode> node_by_node(std::span<const Rank> node_of);
 
 /// Labels by the levels of the machine above the nodes of a placement (prepare/level_labels.hpp).
 class LevelLabels;
@@ -54,8 +65,10 @@ struct Placement {
   /// Labels go across the nodes. Without them, nodes have `cores` ranks each, numbered node by node (the last may
   /// have fewer).
   std::shared_ptr<const Relabelling> labels{};
-  /// Labels by which the nodes are numbered so, where `labels` are needed and Relabelling::node_by_node has any.
+  /// Labels by which groups of `group` ranks are numbered so, where `labels` are needed and node_by_node has any.
   std::shared_ptr<const Relabelling> in_order{};
+  Rank group = 0;        ///< ranks of a group. Nearly all groups lie on one node each. 0: there are no such labels
+  Rank group_split = 0;  ///< NodeByNode::split
   /// The node of each rank, numbered in the order of their first ranks; nothing where it is not known.
   std::shared_ptr<const std::vector<Rank>> node_of{};
   /// Nothing where no level above the nodes is known.

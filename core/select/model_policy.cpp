@@ -22,10 +22,11 @@ bool has_levels(const CallFacts& facts) { return facts.cores > 1 && facts.cores 
 /// True if all ranks share one node, so that no message leaves it.
 bool on_one_node(const CallFacts& facts) { return facts.p > 1 && facts.cores >= facts.p; }
 
-/// True if the ranks fill one node after another. Labels may number them so.
-bool fills_nodes(const CallFacts& facts) {
-  if (!has_levels(facts)) return false;
-  return facts.node_by_node || (facts.labels_node_by_node && can_relabel(facts.collective) && facts.op.commutative);
+/// The ranks on each node, for algorithms that go through nodes. Labels may number ranks so. 0: they cannot serve.
+Rank cores_in_order(const CallFacts& facts) {
+  if (!has_levels(facts)) return 0;
+  if (facts.node_by_node) return facts.cores;
+  return can_relabel(facts.collective) && facts.op.commutative ? facts.group : 0;
 }
 
 /// True if policies take an algorithm without being told to.
@@ -74,6 +75,12 @@ std::vector<Selection> by_radix(const Selection& selection, Collective collectiv
   return all;
 }
 
+/// As if the nodes were the groups that an algorithm goes through, but for the messages that leave their node.
+Traffic traffic_on(const Selection& selection, const CallFacts& facts, TrafficCache& traffic) {
+  if (!is_for_nodes(*selection.algorithm) || facts.node_by_node) return *traffic.find(selection, facts.p, facts.cores);
+  return on_groups(*traffic.find(selection, facts.p, facts.group), facts.cores / facts.group, facts.group_split);
+}
+
 /// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes.
 /// Those that cannot be better than the best, by their declared costs, keep that bound as their time.
 std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& facts, const PolicyOptions& options,
@@ -95,7 +102,7 @@ std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& f
   double best = std::numeric_limits<double>::infinity();
   for (Ranked& candidate : all) {
     if (candidate.time_s > best) continue;
-    const double time = seconds(*traffic.find(candidate.selection, facts.p, facts.cores), facts.bytes, options.machine);
+    const double time = seconds(traffic_on(candidate.selection, facts, traffic), facts.bytes, options.machine);
     candidate.time_s = std::max(candidate.time_s, executions(candidate.selection) * time);
     best = std::min(best, candidate.time_s);
   }
@@ -157,14 +164,14 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
   for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
     Selection open{algorithm, facts.collective, {}};
     std::string why = why_not(open, facts, options.allow_rank_divergence);
-    if (why.empty()) why = unranked_because(*algorithm, facts.collective, fills_nodes(facts));
+    if (why.empty()) why = unranked_because(*algorithm, facts.collective, cores_in_order(facts) > 0);
     if (why.empty() && !serves_by_itself(*algorithm, machines.front().machine))
       why = "serves by name only, since nobody has measured it yet";
     if (!why.empty()) {
       decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});
       continue;
     }
-    if (is_for_nodes(*algorithm)) open.params.emplace("cores", facts.cores);
+    if (is_for_nodes(*algorithm)) open.params.emplace("cores", cores_in_order(facts));
     ranked.push_back(fastest(open, facts, machines));
     // Where every rank has a host of its own, messages share its port.
     if (!has_levels(facts) && !on_one_node(facts)) {

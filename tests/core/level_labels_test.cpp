@@ -58,9 +58,9 @@ Shape shape_of(const Selection& selection, const Placement& placement, Rank root
               .root = root,
               .params = selection.params,
               .labels = placement.labels};
-  if (placement.in_order != nullptr && is_for_nodes(*selection.algorithm) &&
-      shape.params.try_emplace("relabel", placement.cores).second)
-    shape.labels = placement.in_order;
+  if (auto labels = labels_for_nodes(selection, placement);
+      labels != nullptr && shape.params.try_emplace("relabel", placement.cores).second)
+    shape.labels = std::move(labels);
   return shape;
 }
 

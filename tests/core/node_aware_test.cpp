@@ -80,14 +80,60 @@ TEST(NodeAware, IsProvenForRanksThatLieAnywhere) {
   }
 }
 
+/// Ranks that lie anywhere on nodes of any sizes.
+std::vector<Rank> scattered_unevenly(const std::vector<Rank>& sizes, unsigned seed) {
+  std::vector<Rank> node_of;
+  for (std::size_t node = 0; node < sizes.size(); ++node)
+    node_of.insert(node_of.end(), static_cast<std::size_t>(sizes[node]), static_cast<Rank>(node));
+  std::shuffle(node_of.begin(), node_of.end(), std::mt19937(seed));
+  return node_of;
+}
+
+TEST(NodeAware, IsProvenForNodesOfAnySizes) {
+  const std::vector<std::vector<Rank>> all_sizes{{4, 3, 3}, {4, 4, 2, 2}, {5, 3, 7}, {3, 3, 2, 2, 2}, {2, 1, 4, 4, 4}};
+  for (const std::vector<Rank>& sizes : all_sizes) {
+    const Placement placement = placement_of(scattered_unevenly(sizes, 7));
+    ASSERT_NE(placement.in_order, nullptr);
+    const auto p = placement.in_order->size();
+    for (const std::int64_t radix : {std::int64_t{2}, all}) {
+      for (const std::int64_t leaders : {std::int64_t{1}, std::int64_t{2}, all}) {
+        Shape shape = shape_of(p, placement.group, radix, leaders);
+        shape.params.emplace("relabel", placement.cores);
+        shape.labels = placement.in_order;
+        const Verdict verdict = verify_algorithm(node_aware(), Collective::alltoall, shape);
+        ASSERT_TRUE(verdict.proven()) << verdict.refutation->to_string();
+      }
+    }
+  }
+}
+
+TEST(NodeAware, SendsFewMessagesBetweenNodesOfAboutTheSameSize) {
+  const std::vector<Rank> sizes{9, 8, 8, 8, 8, 8};
+  const Placement placement = placement_of(scattered_unevenly(sizes, 3));
+  const auto p = placement.in_order->size();
+  Shape shape = shape_of(p, placement.group);
+  shape.params.emplace("relabel", placement.cores);
+  shape.labels = placement.in_order;
+  std::int64_t messages = 0;
+  for (shape.rank = 0; shape.rank < p; ++shape.rank) {
+    for (const Step& step : build_schedule(node_aware(), Collective::alltoall, shape).steps)
+      messages += step.kind == StepKind::send && !placement.together(shape.rank, step.peer) ? 1 : 0;
+  }
+  // Eight carriers of six groups each. One rank is in the last group and on the first node: it exchanges messages with
+  // eight others, and gets one more from its carrier.
+  EXPECT_EQ(messages, 6 * 5 * 8 + 2 * 8 + 1);
+}
+
 TEST(NodeAware, IsExecutedForRanksThatLieAnywhere) {
   const auto policy = make_rules_policy(
       R"({"circoll_rules": 1, "alltoall": [{"use": "node_aware"}], "allreduce": [{"use": "leaders"}], )"
       R"("bcast": [{"use": "leaders"}]})",
       "rules");
-  for (const Rank p : {8, 9, 12}) {
+  for (const std::vector<Rank>& node_of :
+       {scattered(8, 3, 1), scattered(9, 3, 1), scattered(12, 3, 1), scattered_unevenly({4, 3, 3, 2}, 1)}) {
+    const auto p = static_cast<Rank>(node_of.size());
     local::Options options;
-    options.node_of = scattered(p, 3, 1);
+    options.node_of = node_of;
     ASSERT_NE(placement_of(options.node_of).in_order, nullptr);
     local::World world(p, options);
     world.run([&](local::Comm& comm) {

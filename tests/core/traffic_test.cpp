@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
+#include <vector>
 
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
@@ -206,8 +208,9 @@ TEST(ModelOnNodes, TakesLeadersWhereNodesAreFilledInOrder) {
   EXPECT_TRUE(considered());
   facts.node_by_node = false;
   EXPECT_FALSE(considered());
-  facts.labels_node_by_node = true;
+  facts.group = 31;
   EXPECT_TRUE(considered());
+  EXPECT_EQ(policy->decide(facts).selection->params.at("cores"), 31);
   facts.collective = Collective::allreduce;
   EXPECT_TRUE(considered());
   facts.op.commutative = false;
@@ -273,8 +276,86 @@ TEST(Placement, HasLabelsOtherwise) {
   EXPECT_EQ(uneven.nodes, 2);
   ASSERT_NE(uneven.labels, nullptr);
   EXPECT_EQ(*uneven.in_order, Relabelling({3, 0, 1, 2})) << "the smallest node is the last";
-  EXPECT_EQ(placement_of(std::vector<Rank>{0, 1, 1, 2}).in_order, nullptr) << "two nodes are smaller than the largest";
+  EXPECT_EQ(uneven.group, 3);
   EXPECT_EQ(placement_of(std::vector<Rank>{0, 0, 1}).in_order, nullptr) << "not needed";
+}
+
+/// The nodes of ranks that lie node by node, sizes[i] on node i.
+std::vector<Rank> nodes_of_sizes(const std::vector<Rank>& sizes) {
+  std::vector<Rank> node_of;
+  for (std::size_t node = 0; node < sizes.size(); ++node)
+    node_of.insert(node_of.end(), static_cast<std::size_t>(sizes[node]), static_cast<Rank>(node));
+  return node_of;
+}
+
+TEST(Placement, HasGroupsWhereNodesHaveAnyNumbersOfRanks) {
+  const Placement balanced = placement_of(nodes_of_sizes({34, 33, 33}));
+  EXPECT_EQ(balanced.group, 33);
+  EXPECT_EQ(balanced.group_split, 0) << "the rank that is left is a group by itself";
+  EXPECT_EQ(balanced.in_order->label(32), 32);
+  EXPECT_EQ(balanced.in_order->label(33), 99) << "the rank that is left";
+  EXPECT_EQ(balanced.in_order->label(34), 33);
+  EXPECT_EQ(placement_of(nodes_of_sizes({4, 2, 2})).group, 2);
+  EXPECT_EQ(placement_of(nodes_of_sizes({4, 2, 2})).group_split, 0);
+  EXPECT_EQ(placement_of(nodes_of_sizes({5, 4, 4, 3})).group_split, 1) << "three ranks of one node, and one of another";
+  EXPECT_EQ(placement_of(nodes_of_sizes({2, 3, 3, 2})).group, 3);
+  EXPECT_EQ(*placement_of(nodes_of_sizes({5, 4, 4, 3})).in_order,
+            Relabelling({0, 1, 2, 3, 15, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}));
+  EXPECT_EQ(placement_of(nodes_of_sizes({48, 24, 48, 24})).group, 24);
+  std::vector<Rank> many(20, 33);
+  many.resize(36, 32);
+  EXPECT_EQ(placement_of(nodes_of_sizes(many)).group, 32);
+  EXPECT_EQ(placement_of(nodes_of_sizes({1, 2, 1})).in_order, nullptr) << "a group of two would have two nodes";
+}
+
+TEST(ModelOnNodes, KnowsThatLongMessagesInsideGroupsMayLeaveTheNode) {
+  const auto policy = make_policy("model", {.machine = cluster});
+  const auto goes_through_nodes = [&](Count bytes, Rank split) {
+    CallFacts facts{.collective = Collective::bcast, .p = 1152, .bytes = bytes, .cores = 33};
+    facts.node_by_node = false;
+    facts.group = 32;
+    facts.group_split = split;
+    return is_for_nodes(*policy->decide(facts).selection->algorithm);
+  };
+  EXPECT_TRUE(goes_through_nodes(1 << 18, 0));
+  EXPECT_FALSE(goes_through_nodes(1 << 18, 8));
+  const Selection leaders = parse_selection("bcast/leaders:cores=4,segments=2");
+  const Traffic whole = traffic_of(leaders, 16, 4), split = on_groups(whole, 1, 2);
+  double inside = 0;
+  for (const Traffic::Round& round : whole.rounds) inside += std::max(round.inside, 0.0);
+  EXPECT_GT(inside, 0);
+  EXPECT_EQ(split.shared, whole.shared + 2 * inside);
+  EXPECT_GT(seconds(split, 1 << 20, cluster), 1.5 * seconds(whole, 1 << 20, cluster));
+  const Traffic together = on_groups(whole, 3, 0);
+  for (std::size_t k = 0; k < whole.rounds.size(); ++k) {
+    EXPECT_EQ(together.rounds[k].across, whole.rounds[k].across < 0 ? -1 : 3 * whole.rounds[k].across);
+    EXPECT_EQ(together.rounds[k].inside, whole.rounds[k].inside);
+  }
+}
+
+TEST(Placement, HasGroupsThatAreNearlyAllOnOneNode) {
+  std::mt19937 random(1);
+  int with = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::vector<Rank> sizes(2 + random() % 8);
+    for (Rank& size : sizes) size = static_cast<Rank>(1 + random() % 9);
+    std::vector<Rank> node_of = nodes_of_sizes(sizes);
+    std::shuffle(node_of.begin(), node_of.end(), random);
+    const Placement placement = placement_of(node_of);
+    if (placement.in_order == nullptr) {
+      EXPECT_EQ(placement.group, 0);
+      continue;
+    }
+    ++with;
+    const auto p = static_cast<Rank>(node_of.size());
+    Rank elsewhere = 0;
+    for (Rank label = 0; label < p; ++label) {
+      const Rank first = placement.in_order->rank(label - label % placement.group);
+      if (!placement.together(first, placement.in_order->rank(label))) ++elsewhere;
+    }
+    EXPECT_LT(4 * elsewhere, p);
+  }
+  EXPECT_GT(with, 200);
 }
 
 TEST(Machine, LevelsAreReadAndWritten) {

@@ -105,7 +105,7 @@ def killed():
 
 def usage():
     for arguments, words in ((["--hosts", "1", "--", "true"], "--hosts"), (["--hosts", "65", "--", "true"], "--hosts"),
-                             (["--ppn", "17", "--", "true"], "--ppn"), (["--rate", "fast", "--", "true"], "--rate"),
+                             (["--ppn", "17", "--", "true"], "--ppn"), (["--ppn", "4,3,2", "--", "true"], "--ppn"), (["--rate", "fast", "--", "true"], "--rate"),
                              (["--links", "5", "--", "true"], "--links"), (["--groups", "3", "--", "true"], "--groups"),
                              (["--slow", "2", "--", "true"], "--slow"), (["--hosts", "3", "--slow", "4", "--", "true"], "--slow"),
                              (["--uplink", "1gbit", "--", "true"], "--uplink"), (["--groups", "2", "--uplink", "50mbit", "--", "true"], "--uplink"),

@@ -23,6 +23,9 @@ function(torture_tests)
   endforeach()
   torture_test(scattered_exchanges_np7 7 "${preload_dropin}:$<TARGET_FILE:circoll_scattered_${name}>;CIRCOLL_POLICY=file:${here}/exchanges.json" 5
                --seed 49 --collectives alltoall,alltoallv)
+  # Algorithms go through groups of ranks that are not quite the nodes.
+  torture_test(groups_np7 7 "${preload_dropin}:$<TARGET_FILE:circoll_scattered_${name}>;THREE_NODES=1;CIRCOLL_POLICY=file:${here}/groups.json" 5
+               --seed 44 --may-be-native)
   # Between nodes messages go in parts. Those of 96 bytes hold whole elements of most types with gaps, and those of 50
   # hold none.
   torture_test(parts_np3 3 "${preload_dropin};CIRCOLL_CORES=1;CIRCOLL_PARTS=96;CIRCOLL_LEARN=off" 5 --seed 51)

@@ -27,8 +27,9 @@ struct CallFacts {
   bool predefined_op = true;  ///< MPI's operator, not a function of the caller's; true where there is none
   Rank cores = 1;             ///< ranks on a node (the most of any); 1 where nothing is known
   bool node_by_node = true;   ///< nodes are filled in the order of ranks, all but the last with `cores`
-  /// Otherwise: labels number the ranks so, in calls whose ranks may be relabelled.
-  bool labels_node_by_node = false;
+  /// Otherwise labels number groups of so many ranks so, where ranks may be relabelled. 0: there are no labels.
+  Rank group = 0;
+  Rank group_split = 0;  ///< messages inside a group that may pass a node's port in one round
   Rank nodes = 0;        ///< with ranks on them; 0: as many as p ranks fill, `cores` on each
   bool crowded = false;  ///< a node has more ranks than processors, so that they take turns
 
