@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "circoll/collectives.hpp"
@@ -18,10 +19,9 @@ namespace {
 /// among all ranks or inside and between nodes.
 std::int64_t period_of(const Selection& selection, Rank p) {
   const auto q = [](Rank ranks) { return static_cast<std::int64_t>(std::ceil(std::log2(std::max<Rank>(ranks, 2)))); };
-  const ParamDeclaration* const declared = selection.algorithm->param("cores");
-  if (declared == nullptr) return q(p);
-  const auto given = selection.params.find("cores");
-  const std::int64_t cores = std::min(given == selection.params.end() ? declared->fallback : given->second, p);
+  const std::optional<std::int64_t> given = param_value(*selection.algorithm, selection.params, "cores");
+  if (!given) return q(p);
+  const std::int64_t cores = std::min(*given, p);
   return std::lcm(q(cores), q((p + cores - 1) / cores));
 }
 

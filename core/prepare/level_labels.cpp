@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "circoll/collectives.hpp"
@@ -58,12 +59,10 @@ std::size_t receivers(const Selection& selection, Rank p, Rank root) {
 }  // namespace
 
 std::shared_ptr<const Relabelling> labels_for_nodes(const Selection& selection, const Placement& placement) {
-  const ParamDeclaration* const declared = selection.algorithm->param("cores");
-  if (placement.in_order == nullptr || declared == nullptr || !can_relabel(selection.collective)) return nullptr;
-  const auto given = selection.params.find("cores");
-  const std::int64_t cores = given == selection.params.end() ? declared->fallback : given->second;
+  const std::optional<std::int64_t> cores = param_value(*selection.algorithm, selection.params, "cores");
+  if (placement.in_order == nullptr || !cores || !can_relabel(selection.collective)) return nullptr;
   // Where groups are nodes, nodes of another size are cut alike, with labels or without.
-  return placement.group == placement.cores || placement.group % cores == 0 ? placement.in_order : nullptr;
+  return placement.group == placement.cores || placement.group % *cores == 0 ? placement.in_order : nullptr;
 }
 
 LevelLabels::LevelLabels(Levels nodes, const Placement& placement)

@@ -10,12 +10,7 @@ namespace {
 
 CriticalPath path_of(const Algorithm& algorithm, Collective collective, const Shape& shape) {
   if (algorithm.path != nullptr) return algorithm.path(shape);
-  std::int64_t segments = 1;
-  for (const ParamDeclaration& p : algorithm.params) {
-    if (p.name != "segments") continue;
-    const auto given = shape.params.find(p.name);
-    segments = given == shape.params.end() ? p.fallback : given->second;
-  }
+  const std::int64_t segments = param_value(algorithm, shape.params, "segments").value_or(1);
   const CollectiveContract contract = contract_of(collective, {.size = shape.size, .root = shape.root}, segments);
   const Block user_blocks = is_exchange(collective) ? shape.size : contract.user_blocks;
   const Cost cost = algorithm.cost(shape);
@@ -69,6 +64,13 @@ Shape without_window(const Shape& shape) {
 Selection without_window(Selection selection) {
   selection.params.erase(std::string(window.name));
   return selection;
+}
+
+std::optional<std::int64_t> param_value(const Algorithm& algorithm, const Params& given, std::string_view name) {
+  const ParamDeclaration* const declared = algorithm.param(name);
+  if (declared == nullptr) return std::nullopt;
+  const auto value = given.find(name);
+  return value == given.end() ? declared->fallback : value->second;
 }
 
 Cost cost_of(const Algorithm& algorithm, const Shape& shape) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,10 @@ inline constexpr std::string_view file_prefix = "file:";
 
 /// " (did you mean file:WORD?)" if there is such a file; else empty.
 [[nodiscard]] std::string file_hint(std::string_view word);
+
+/// The value of a declared parameter, or its fallback. Nothing if the algorithm does not declare it.
+[[nodiscard]] std::optional<std::int64_t> param_value(const Algorithm& algorithm, const Params& given,
+                                                      std::string_view name);
 
 /// The declared cost of an algorithm with the parameters of the shape, also those of every algorithm.
 [[nodiscard]] Cost cost_of(const Algorithm& algorithm, const Shape& shape);

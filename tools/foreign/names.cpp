@@ -10,6 +10,7 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "facts/text.hpp"
+#include "schedule/registry.hpp"
 
 namespace circoll::foreign {
 namespace {
@@ -93,10 +94,7 @@ Named named_in(const Selection& selection, Rank p, Count bytes, const Machine& m
     return {.why = std::string(format.reader.id) + " has no algorithm like " + selection.id()};
   }
   for (const std::string_view key : {"radix", "fanout"}) {
-    const ParamDeclaration* const declared = selection.algorithm->param(key);
-    if (declared == nullptr) continue;
-    const auto given = selection.params.find(std::string(key));
-    named.radix = given == selection.params.end() ? declared->fallback : given->second;
+    if (const auto value = param_value(*selection.algorithm, selection.params, key)) named.radix = *value;
   }
   if (selection.algorithm->param("segments") == nullptr) return named;
   if (const auto given = selection.params.find("segment"); given != selection.params.end()) {
