@@ -45,10 +45,11 @@ constexpr std::int64_t least_percent = 5;
 
 std::size_t at(Rank number) { return static_cast<std::size_t>(number); }
 
-/// The ranks to which one rank sends.
-std::size_t receivers(const Selection& selection, Rank p, Rank root) {
-  const Schedule schedule = build_schedule(*selection.algorithm, selection.collective,
-                                           {.size = p, .rank = root, .root = root, .params = selection.params});
+/// The ranks to which a rank sends: the root, if there is one.
+std::size_t receivers(const Selection& selection, Rank p, Rank rank) {
+  const Shape shape{
+      .size = p, .rank = rank, .root = is_rooted(selection.collective) ? rank : 0, .params = selection.params};
+  const Schedule schedule = build_schedule(*selection.algorithm, selection.collective, shape);
   std::set<Rank> all;
   for (const Step& step : schedule.steps) {
     if (step.kind == StepKind::send) all.insert(step.peer);

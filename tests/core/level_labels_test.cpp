@@ -77,6 +77,42 @@ std::int64_t between_groups(const Selection& selection, Shape shape, const Level
   return blocks;
 }
 
+/// Proves an algorithm on nodes that changed places, with and without labels across nodes. The number of proofs.
+int proven_on(const Algorithm& algorithm, Collective collective, const Levels& levels, const Placement& placement,
+              Rank root) {
+  const auto labels = std::make_shared<LevelLabels>(levels, placement);
+  if (!labels->moves_nodes()) return 0;  // one group, or no two nodes are alike
+  int proven = 0;
+  for (const bool across : {false, true}) {
+    if (across && !can_relabel(collective)) continue;
+    Selection selection{.algorithm = &algorithm, .collective = collective};
+    if (across) selection.params.emplace("relabel", placement.cores);
+    const std::string what =
+        selection.id() + ":" + selection.text() + " on " + std::to_string(levels.size()) + " nodes";
+    const LevelLabels::Found found = labels->find(selection, root);
+    EXPECT_EQ(found.labels, labels->find(selection, root).labels) << "found once";
+    if (found.labels == nullptr) continue;
+    EXPECT_TRUE(can_relabel(collective)) << what;
+    Shape shape = shape_of(selection, placement, root);
+    shape.params.try_emplace("relabel", placement.cores);
+    shape.labels = found.labels;
+    for (const bool in_place : {false, true}) {
+      shape.in_place = in_place;
+      const Verdict verdict = verify_algorithm(algorithm, collective, shape);
+      EXPECT_TRUE(verdict.proven()) << what << ": " << verdict.refutation->to_string();
+    }
+    shape.in_place = false;
+    const bool moves = traits_of(collective).moves_data;
+    const Levels all = of_ranks(levels, placement);
+    const std::int64_t before = between_groups(selection, shape_of(selection, placement, root), all, moves);
+    const std::int64_t after = between_groups(selection, shape, all, moves);
+    EXPECT_LT(after, before) << what << ", root " << root;
+    EXPECT_EQ(found.percent, 100 * (before - after) / before) << what << ", root " << root;
+    ++proven;
+  }
+  return proven;
+}
+
 TEST(LevelLabels, AreProvenForEveryAlgorithmAndSaveWhatTheySay) {
   std::mt19937 random(45);
   int proven = 0;
@@ -84,39 +120,13 @@ TEST(LevelLabels, AreProvenForEveryAlgorithmAndSaveWhatTheySay) {
     for (Rank nodes = 3; nodes <= most_nodes; ++nodes) {
       const Collective collective =
           algorithm->collectives[static_cast<std::size_t>(nodes) % algorithm->collectives.size()];
-      const Placement placement =
-          random() % 3 == 0 ? unequal(nodes, random) : placed(nodes, nodes % 2 == 0 ? 1 : 2, nodes % 3 == 0);
-      const Rank cores = placement.cores, p = static_cast<Rank>(placement.node_of->size());
-      if (!unmet_need(*algorithm, p, {.commutative = true, .idempotent = true}).empty()) continue;
       const Levels levels = random_nodes(nodes, random);
-      const auto labels = std::make_shared<LevelLabels>(levels, placement);
-      if (!labels->moves_nodes()) continue;  // one group, or no two nodes are alike
-      const Rank root = is_rooted(collective) ? static_cast<Rank>(random() % static_cast<unsigned>(p)) : 0;
-      for (const bool across : {false, true}) {
-        if (across && !can_relabel(collective)) continue;
-        Selection selection{.algorithm = algorithm, .collective = collective};
-        if (across) selection.params.emplace("relabel", cores);
-        const std::string what = selection.id() + ":" + selection.text() + " on " + std::to_string(nodes) + " nodes";
-        const LevelLabels::Found found = labels->find(selection, root);
-        EXPECT_EQ(found.labels, labels->find(selection, root).labels) << "found once";
-        if (found.labels == nullptr) continue;
-        ASSERT_TRUE(can_relabel(collective)) << what;
-        Shape shape = shape_of(selection, placement, root);
-        shape.params.try_emplace("relabel", cores);
-        shape.labels = found.labels;
-        for (const bool in_place : {false, true}) {
-          shape.in_place = in_place;
-          const Verdict verdict = verify_algorithm(*algorithm, collective, shape);
-          EXPECT_TRUE(verdict.proven()) << what << ": " << verdict.refutation->to_string();
-        }
-        shape.in_place = false;
-        const bool moves = traits_of(collective).moves_data;
-        const Levels all = of_ranks(levels, placement);
-        const std::int64_t before = between_groups(selection, shape_of(selection, placement, root), all, moves);
-        const std::int64_t after = between_groups(selection, shape, all, moves);
-        EXPECT_LT(after, before) << what << ", root " << root;
-        EXPECT_EQ(found.percent, 100 * (before - after) / before) << what << ", root " << root;
-        ++proven;
+      for (const Placement& placement :
+           {placed(nodes, nodes % 2 == 0 ? 1 : 2, nodes % 3 == 0), unequal(nodes, random)}) {
+        const auto p = static_cast<Rank>(placement.node_of->size());
+        const Rank root = is_rooted(collective) ? static_cast<Rank>(random() % static_cast<unsigned>(p)) : 0;
+        if (unmet_need(*algorithm, p, {.commutative = true, .idempotent = true}).empty())
+          proven += proven_on(*algorithm, collective, levels, placement, root);
       }
     }
   }
