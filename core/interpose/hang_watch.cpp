@@ -12,6 +12,7 @@
 #include "facts/text.hpp"
 #include "record/diagnosis.hpp"
 #include "record/process.hpp"
+#include "record/writer.hpp"
 
 namespace circoll::interpose {
 namespace {

@@ -13,6 +13,7 @@
 #include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/library/base.hpp"
+#include "exec/mpi/serve/neighbor_perform.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "facts/environment.hpp"
 #include "facts/hash.hpp"

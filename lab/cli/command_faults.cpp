@@ -1,5 +1,6 @@
 // circoll faults tells what survivors hold when ranks fail, and ranks algorithms by what they lose.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 

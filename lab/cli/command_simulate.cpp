@@ -1,5 +1,6 @@
 // circoll simulate: the times of collectives on a described machine, played event by event.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>

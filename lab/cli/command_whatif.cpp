@@ -1,5 +1,6 @@
 // circoll whatif: a recorded program, played with other algorithms, machines, numbers of ranks and loads.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <fstream>

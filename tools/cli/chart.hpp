@@ -1,10 +1,11 @@
 // Charts: a Python program (lab/python/circoll/plot) draws what commands write with --json.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "options/cli11.hpp"
 
 namespace circoll::cli {
 

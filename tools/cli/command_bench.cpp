@@ -1,5 +1,6 @@
 // circoll bench starts circoll-bench for the MPI in use, on every rank or with the ranks.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <memory>

@@ -1,5 +1,6 @@
 // circoll bits-compare runs a program by several algorithms, and says which of its collectives change bits.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>

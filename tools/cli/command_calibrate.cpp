@@ -1,5 +1,6 @@
 // circoll calibrate makes a machine file from measured times, and compares measured medians with the model.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>

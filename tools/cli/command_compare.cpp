@@ -1,5 +1,6 @@
 // circoll compare: what Circoll has changed in a program's time, by what was measured.
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "circoll/error.hpp"

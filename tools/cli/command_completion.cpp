@@ -1,4 +1,5 @@
 // circoll completion prints the script by which a shell asks for completions; here are the answers, too.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 

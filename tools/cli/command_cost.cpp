@@ -1,5 +1,6 @@
 // circoll cost shows the cost of an algorithm, ranks algorithms by cost, and writes the page of all costs.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>

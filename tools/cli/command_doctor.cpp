@@ -1,5 +1,6 @@
 // circoll doctor says what "auto" would use on this machine, why, and what is missing.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 // circoll execute: run an algorithm in this process and check the result against the definition.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,6 @@
 // circoll explain shows a policy's choice for a call, and why.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>

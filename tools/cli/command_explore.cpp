@@ -1,5 +1,6 @@
 // circoll explore writes the explorer: one page in which the library itself runs, opened at a place.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <memory>

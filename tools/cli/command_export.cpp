@@ -1,5 +1,6 @@
 // circoll export writes rules in the formats of other MPI libraries, as tune and guidelines do by it.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <map>

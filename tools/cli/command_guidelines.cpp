@@ -1,5 +1,6 @@
 // circoll guidelines finds where collectives are slower than a substitute, and writes rules against it.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,6 @@
 // circoll hang says which rank of a job the others wait for, from the records of CIRCOLL_RECORD.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // circoll import writes public results of other benchmarks as files of circoll-bench.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <memory>

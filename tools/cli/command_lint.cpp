@@ -1,5 +1,6 @@
 // circoll lint reads a tuning file as its library does.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -1,5 +1,6 @@
 // circoll list prints the algorithms, and the declarations of each.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <memory>

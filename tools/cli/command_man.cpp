@@ -1,5 +1,6 @@
 // circoll man writes manual pages in mdoc from the table of commands.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,6 @@
 // circoll merge: several launches of circoll-bench as one table.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // circoll plot draws what other commands wrote with --json.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 

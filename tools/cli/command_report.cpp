@@ -1,5 +1,6 @@
 // circoll report: the reports of many jobs as one table.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,7 @@
 // circoll run: starts a program with the drop-in preloaded.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdlib>

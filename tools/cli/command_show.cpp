@@ -1,6 +1,7 @@
 // circoll show: an algorithm's schedules as text, JSON, a picture, or in forms of other tools.
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <optional>

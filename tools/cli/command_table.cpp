@@ -1,4 +1,5 @@
 // All commands of circoll, by floor: for programs, for tuning, for algorithms, and those of the lab.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 

@@ -1,5 +1,6 @@
 // circoll traffic: messages and bytes of an algorithm between the groups, switches and hosts that a job has.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>

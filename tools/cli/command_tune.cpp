@@ -1,5 +1,6 @@
 // circoll tune writes rules that choose the fastest of the measured algorithms.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <malloc.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>

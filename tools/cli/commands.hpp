@@ -4,12 +4,12 @@
 // Misuse is left to CLI11's checks and to circoll::Error; main() turns both into messages and exit codes.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "options/cli11.hpp"
 
 namespace circoll::cli {
 

@@ -1,13 +1,13 @@
 // Measured choices as a tuning file of another library: how tune and guidelines write it (command_export.cpp).
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "foreign/foreign.hpp"
 #include "measured/measurement.hpp"
 #include "measured/tuning.hpp"
+#include "options/cli11.hpp"
 
 namespace circoll::cli {
 

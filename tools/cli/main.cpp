@@ -2,6 +2,7 @@
 //
 // The command line before CLI11 reads it, what is said about words that it does not know, and exit codes.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>

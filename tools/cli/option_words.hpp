@@ -3,10 +3,11 @@
 // Help, manual pages and completions say the same of an option, as all ask here.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "options/cli11.hpp"
 
 namespace circoll::cli {
 

@@ -1,6 +1,7 @@
 #include "schedule_file.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 

@@ -1,7 +1,6 @@
 // Files of schedules (docs/lab/formats.md), which several commands take in place of an id.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "circoll/ops.hpp"
+#include "options/cli11.hpp"
 #include "verify/given.hpp"
 
 namespace circoll::cli {

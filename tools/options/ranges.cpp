@@ -1,6 +1,7 @@
 #include "options/ranges.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <functional>
 #include <limits>

@@ -3,9 +3,10 @@
 // Values have been transformed to digits before (facts/text.hpp), or are written as C++ reads them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+
+#include "options/cli11.hpp"
 
 namespace circoll::options {
 

@@ -1,5 +1,6 @@
 // Options of circoll simulate, read into a scene.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <thread>

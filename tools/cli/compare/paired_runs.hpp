@@ -1,13 +1,13 @@
 // Runs of one program natively and with Circoll, in turns, and their comparison.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "measured/program_report.hpp"
+#include "options/cli11.hpp"
 
 namespace circoll::cli {
 

@@ -1,6 +1,7 @@
 #include "graph/neighbor_call.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>

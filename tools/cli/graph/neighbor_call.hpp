@@ -1,7 +1,6 @@
 // A neighbourhood collective on the command line: its name, and the graph or grid that its neighbours come from.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "graphs/halo.hpp"
+#include "options/cli11.hpp"
 
 namespace circoll::cli {
 

@@ -1,11 +1,11 @@
 // The file of a shard's results, which a command that is started again goes on with.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <string>
 
 #include "measured/shard.hpp"
+#include "options/cli11.hpp"
 
 namespace circoll::cli {
 

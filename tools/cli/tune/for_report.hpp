@@ -1,13 +1,13 @@
 // circoll tune --for: measures the calls that a program has made, and writes rules for it into the profile.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
 #include "commands.hpp"
 #include "measured/campaign.hpp"
 #include "measured/shard.hpp"
+#include "options/cli11.hpp"
 
 namespace circoll::cli {
 

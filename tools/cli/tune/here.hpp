@@ -1,7 +1,6 @@
 // circoll tune --here: measures this node and writes the profile by which "auto" goes from then on.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "circoll/select.hpp"
 #include "circoll/types.hpp"
 #include "measured/profile.hpp"
+#include "options/cli11.hpp"
 
 namespace circoll::cli {
 
