@@ -154,7 +154,9 @@ void sweep(const std::vector<Rank>& sizes, Mode mode) {
   for_each_selection([&](const Selection& selection) {
     for (const Rank p : sizes) {
       if (!serves(selection, p)) continue;
-      const std::set<Count> counts{0, 1, p - 1, p, p + 1, 1000};
+      // Threads wait for processors, and have the blocks that take turns have.
+      const std::set<Count> counts =
+          mode == Mode::threads ? std::set<Count>{0, p + 1, 1000} : std::set<Count>{0, 1, p - 1, p, p + 1, 1000};
       const std::set<Rank> roots =
           is_rooted(selection.collective) ? std::set<Rank>{0, p / 2, p - 1} : std::set<Rank>{0};
       for (const Rank root : roots) {

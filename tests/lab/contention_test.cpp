@@ -166,10 +166,15 @@ TEST(Contention, IsTheModelWrittenPlainly) {
       {"torus:dims=4x3x2", naive::torus({4, 3, 2}, 1, 1)},
       {"torus:dims=5x2,hosts=3,link=1.5,hop=0.1us", naive::torus({5, 2}, 3, 1.5), 0.1e-6},
   };
+#ifdef CIRCOLL_SANITIZED
+  const std::vector<Rank> sizes{2, 13};
+#else
+  const std::vector<Rank> sizes{2, 5, 8, 13, 24};
+#endif
   std::uint64_t seed = 0;
   for (const Algorithm* algorithm : all_algorithms()) {
     const Selection selection{algorithm, algorithm->collectives.front(), {}};
-    for (const Rank p : {2, 5, 8, 13, 24}) {
+    for (const Rank p : sizes) {
       if (!unmet_need(*algorithm, p, {true, true}).empty()) continue;
       for (const Network& network : networks) {
         expect_as_written_plainly(selection, p, 1, network, {}, 1);

@@ -10,12 +10,11 @@ function(executor_tests)
   endforeach()
 
   # Communicators that share a carrier, as under the drop-in.
-  foreach(np 3 5)
-    mpi_test(mpi_${name}_shared_np${np} 300 SERIAL ENVIRONMENT ${${name}_environment} COMMAND ${${name}_launch} ${np}
-             $<TARGET_FILE:mpi_test_${name}> --shared-world)
-  endforeach()
+  set(np ${${name}_shared_np})
+  mpi_test(mpi_${name}_shared_np${np} 300 SERIAL ENVIRONMENT ${${name}_environment} COMMAND ${${name}_launch} ${np}
+           $<TARGET_FILE:mpi_test_${name}> --shared-world)
   # Messages inside the node, by each way; and by MPI alone, or MPI between nodes of two ranks.
-  foreach(way NODE=off NODE_COPY=segment NODE_COPY=direct CORES=2)
+  foreach(way IN LISTS ${name}_ways)
     string(REPLACE "=" "_" suffix ${way})
     mpi_test(mpi_${name}_${suffix}_np3 300 SERIAL ENVIRONMENT ${${name}_environment} COMMAND ${${name}_launch} 3 env
              CIRCOLL_${way} $<TARGET_FILE:mpi_test_${name}> --shared-world)

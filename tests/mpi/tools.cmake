@@ -15,7 +15,7 @@ function(tools_tests)
     mpi_test(record_${name}_${program}_np${np} 120 SERIAL ENVIRONMENT CIRCOLL_RECORD=on QUIET=1 COMMAND
              ${here}/same_output_test.sh ${name} ${np} ${dropin} ${yield} - $<TARGET_FILE:${program}_${name}>)
   endforeach()
-  mpi_test(hang_${name} 900 SERIAL COMMAND python3 ${here}/hang_test.py ${name} ${dropin} ${yield} ${cli} $<TARGET_FILE:hangs_${name}>)
+  mpi_test(hang_${name} 900 COMMAND python3 ${here}/hang_test.py ${name} ${dropin} ${yield} ${cli} $<TARGET_FILE:hangs_${name}>)
   # Traces of calls are played.
   mpi_test(whatif_${name} 300 SERIAL COMMAND python3 ${here}/whatif_test.py ${name}
            ${dropin} ${yield} ${cli} $<TARGET_FILE:counted_calls_${name}>)
