@@ -3,7 +3,7 @@
 
 namespace CLI {
 class App;
-class Error;
+class Error;  // NOLINT(bugprone-forward-declaration-namespace): not the library's own
 class Formatter;
 class Option;
 class Validator;
