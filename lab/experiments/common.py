@@ -26,6 +26,14 @@ def find_build(*presets, program="bin/circoll-bench.openmpi"):
     return next((build for build in builds if (build / program).exists()), builds[0])
 
 
+def exchange_program(directory, mpi):
+    """tools/bench/exchange.c, compiled in the directory."""
+    program = directory.resolve() / f"exchange.{mpi}"
+    if not program.exists():
+        subprocess.run([f"mpicc.{mpi}", "-O2", "-o", program, ROOT / "tools/bench/exchange.c"], check=True)
+    return program
+
+
 def draw(circoll, output, *words):
     """Draws a chart by circoll plot. An experiment without matplotlib says so, and has its numbers."""
     done = subprocess.run([str(word) for word in (circoll, "plot", *words, "-o", output)], capture_output=True, text=True, check=False)

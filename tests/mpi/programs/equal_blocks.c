@@ -1,13 +1,16 @@
 /* Exchanges whose blocks are all equal in some stretches of calls and differ in others, with datatypes, places and
    communicators of many kinds. Each rank checks every number that it receives. Knows nothing of Circoll.
 
-   usage: equal_blocks CALLS SEED [strided]; rank 0 prints the number of calls, and how many numbers were wrong. With
-   "strided" all calls are an alltoallw of the same blocks with gaps. */
+   usage: equal_blocks CALLS SEED [strided|persistent]; rank 0 prints the number of calls, and how many numbers were
+   wrong. With "strided" all calls are an alltoallw of the same blocks with gaps, whose datatypes are others under the
+   same handles. With "persistent" those by MPI_Alltoallv have a request each, which is started twice. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "persistent.h"
 
 enum { most = 64, gap = 3 };
 
@@ -55,6 +58,24 @@ static int count_of(enum kind kind, int count, int from, int to, int odd_one) {
   }
 }
 
+static int is_persistent;
+
+static void alltoallv(const void* out, const int* scounts, const int* sdispls, MPI_Datatype stype, void* in,
+                      const int* rcounts, const int* rdispls, MPI_Datatype rtype, MPI_Comm comm) {
+  if (!is_persistent) {
+    MPI_Alltoallv(out, scounts, sdispls, stype, in, rcounts, rdispls, rtype, comm);
+    return;
+  }
+  MPI_Request request;
+  PERSISTENT(Alltoallv)
+  (out, scounts, sdispls, stype, in, rcounts, rdispls, rtype, comm, MPI_INFO_NULL, &request);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Request_free(&request);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -62,7 +83,8 @@ int main(int argc, char** argv) {
   const int calls = argc > 1 ? atoi(argv[1]) : 400;
   state = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
   const int all_strided = argc > 3 && strcmp(argv[3], "strided") == 0;
-  const size_t room = (size_t)size * (most + 2 + gap) * 2;
+  is_persistent = argc > 3 && strcmp(argv[3], "persistent") == 0;
+  const size_t room = (size_t)size * (most + 2 + gap) * 3;
   int *out = malloc(room * sizeof *out), *in = malloc(room * sizeof *in);
   int* numbers = malloc(6 * (size_t)size * sizeof *numbers);
   int *scounts = numbers, *sdispls = numbers + size, *rcounts = numbers + 2 * size, *rdispls = numbers + 3 * size;
@@ -92,7 +114,9 @@ int main(int argc, char** argv) {
       MPI_Comm_rank(comm, &rank);
     }
     const int by_bytes = kind == other_types && rank % 2 == 0;
-    const int step = (kind == strided && rank == odd_one) || (kind == typed_strided && rank % 2 == 1) ? 2 : 1;
+    /* From one number to the next, and from one block to the next beside its numbers. */
+    int step = kind == strided && rank == odd_one ? 2 : 1, spread = step;
+    if (kind == typed_strided && rank % 2 == 1) step = 1 + call / 2 % 3, spread = 3;
     const int backwards = kind == other_places && rank % 2 == 1;
     for (int turn = 0, s = 0, r = 0; turn < size; ++turn) {
       const int i = backwards ? size - 1 - turn : turn;
@@ -102,19 +126,20 @@ int main(int argc, char** argv) {
       rdispls[i] = r;
       s += scounts[i] + (kind == other_places ? gap : 0);
       r += rcounts[i] + (kind == other_places ? gap : 0);
-      for (int k = 0; k < scounts[i]; ++k) out[(sdispls[i] + k) * step] = value(rank, i, call, k);
+      for (int k = 0; k < scounts[i]; ++k) out[sdispls[i] * spread + k * step] = value(rank, i, call, k);
       types[i] = MPI_INT;
     }
     memset(in, 0xff, room * sizeof *in);
     if (kind == typed || kind == typed_differ || kind == typed_strided) {
-      const int unit = step * (int)sizeof(int);
+      const int unit = spread * (int)sizeof(int);
       for (int i = 0; i < size; ++i) {
         sdispls[i] *= unit;
         rdispls[i] *= unit;
       }
       MPI_Datatype strided = MPI_DATATYPE_NULL; /* a block is one element, with gaps */
-      if (step == 2) {
-        MPI_Type_vector(count, 1, 2, MPI_INT, &strided);
+      if (spread > 1) {
+        if (step == 1) MPI_Type_contiguous(count, MPI_INT, &strided);
+        if (step > 1) MPI_Type_vector(count, 1, step, MPI_INT, &strided);
         MPI_Type_commit(&strided);
         for (int i = 0; i < size; ++i) {
           scounts[i] = rcounts[i] = 1;
@@ -124,25 +149,25 @@ int main(int argc, char** argv) {
       MPI_Alltoallw(out, scounts, sdispls, types, in, rcounts, rdispls, types, comm);
       for (int i = 0; i < size; ++i) {
         rdispls[i] /= unit;
-        if (step == 2) rcounts[i] = count;
+        if (spread > 1) rcounts[i] = count;
       }
-      if (step == 2) MPI_Type_free(&strided);
+      if (spread > 1) MPI_Type_free(&strided);
     } else if (by_bytes) {
       for (int i = 0; i < size; ++i) {
         scounts[i] *= (int)sizeof(int);
         sdispls[i] *= (int)sizeof(int);
       }
-      MPI_Alltoallv(out, scounts, sdispls, MPI_BYTE, in, rcounts, rdispls, MPI_INT, comm);
+      alltoallv(out, scounts, sdispls, MPI_BYTE, in, rcounts, rdispls, MPI_INT, comm);
     } else if (kind == in_place) {
       for (int i = 0; i < size; ++i) memcpy(in + rdispls[i], out + sdispls[i], (size_t)rcounts[i] * sizeof *in);
       MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, in, rcounts, rdispls, MPI_INT, comm);
     } else {
       MPI_Datatype type = step == 2 ? every_second : kind == contiguous && rank % 2 ? four_bytes : MPI_INT;
-      MPI_Alltoallv(out, scounts, sdispls, type, in, rcounts, rdispls, type, comm);
+      alltoallv(out, scounts, sdispls, type, in, rcounts, rdispls, type, comm);
     }
     size_t received = 0;
     for (int i = 0; i < size; ++i) {
-      for (int k = 0; k < rcounts[i]; ++k) wrong += in[(rdispls[i] + k) * step] != value(i, rank, call, k);
+      for (int k = 0; k < rcounts[i]; ++k) wrong += in[rdispls[i] * spread + k * step] != value(i, rank, call, k);
       received += (size_t)rcounts[i];
     }
     /* Nothing else was written. */

@@ -46,9 +46,11 @@ struct Call {
 /// The arrays of counts and displacements that are significant at a rank: sent, and received. Others are null here, and
 /// may be anything in the call. `rank` is that in the communicator, as in what follows.
 [[nodiscard]] std::array<CountArray, 4> arrays_of(const Call& call, Rank rank);
-/// True if two calls of one shape have the same numbers in their arrays. O(p).
+/// The datatypes of blocks, sent and received, where they have one each. Null where they are not significant.
+[[nodiscard]] std::array<const MPI_Datatype*, 2> types_of(const Call& call);
+/// True if two calls of one shape have the same numbers and handles in their arrays. O(p).
 [[nodiscard]] bool same_arrays(const Call& a, const Call& b, Rank rank, Rank size);
-/// Of the numbers in the arrays. O(p).
+/// Of the numbers and handles in the arrays. O(p).
 [[nodiscard]] std::uint64_t hash_of_arrays(const Call& call, Rank rank, Rank size);
 
 /// Calls with arrays are remembered on communicators of so many ranks. On larger ones they are worth the time less, and
@@ -66,7 +68,7 @@ struct CallShape {
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
   Collective collective = Collective::barrier;
-  std::uint8_t buffers = 0;  ///< two bits for what stands for each of them, one for their being the same
+  std::uint8_t buffers = 0;  ///< two bits for what stands for each of them, one for their being the same, one for types
   std::uint64_t arrays = 0;  ///< their hash, if calls with arrays are remembered
 
   CallShape() = default;
@@ -79,7 +81,8 @@ struct CallShape {
         root(call.root),
         collective(call.collective),
         buffers(static_cast<std::uint8_t>(kind(call.sendbuf) | kind(call.recvbuf) << 2 |
-                                          (call.sendbuf == call.recvbuf ? 1 : 0) << 4)) {
+                                          (call.sendbuf == call.recvbuf ? 1 : 0) << 4 |
+                                          (call.has_types ? 1 : 0) << 5)) {
     if (is_irregular(collective) && size <= most_ranks_with_known_arrays) arrays = hash_of_arrays(call, rank, size);
   }
   friend bool operator==(const CallShape&, const CallShape&) = default;

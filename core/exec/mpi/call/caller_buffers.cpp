@@ -223,8 +223,22 @@ bool CallerBuffers::readdress() {
   if (reducing_) return true;  // there only the call knows where its buffers are
   recv_.buffer = as_base(call_.recvbuf);
   send_.buffer = as_base(in_place_ && is_exchange(call_.collective) ? call_.recvbuf : call_.sendbuf);
+  if (!has_same_types()) return false;
   if (!library::refuses_equal_blocks()) return true;
   return is_exchange(call_.collective) ? !refuses_equal_buffers() : !refuses_own_block();
+}
+
+bool CallerBuffers::has_same_types() const {
+  const auto same = [](const CallerSide& side) {
+    MPI_Datatype last = MPI_DATATYPE_NULL;
+    for (const CallerSide::TypedBlock& block : side.typed) {
+      if (block.info.named || block.type == last) continue;
+      if (describe(block.type).id != block.info.id) return false;
+      last = block.type;
+    }
+    return true;
+  };
+  return same(send_) && same(recv_);
 }
 
 bool CallerBuffers::refuses_own_block() const {

@@ -90,10 +90,10 @@ class CallerBuffers {
   /// The arguments are wrong: the native collective shall say how.
   [[nodiscard]] bool erroneous() const { return erroneous_; }
   /// True if a call with the same arguments means the same, and is worth being remembered. Then its handles are MPI's
-  /// own, which the program cannot free.
+  /// own, which the program cannot free. Datatypes of blocks may be the program's, since readdress() looks at them.
   [[nodiscard]] bool lasting() const {
-    const bool few_arrays = !call_.has_types && size_ <= most_ranks_with_known_arrays;
-    return (few_arrays || !is_irregular(call_.collective)) && has_lasting_handles();
+    const bool few_arrays = size_ <= most_ranks_with_known_arrays;
+    return (few_arrays || !is_irregular(call_.collective)) && (call_.has_types || has_lasting_handles());
   }
   /// The part of it that is about handles.
   [[nodiscard]] bool has_lasting_handles() const;
@@ -179,6 +179,8 @@ class CallerBuffers {
   void read_side(CallerSide& side, const void* buffer, Count count, MPI_Datatype type);
   void read_typed_side(CallerSide& side, const void* buffer, const CountArray& counts, const CountArray& displs,
                        const MPI_Datatype* types);
+  /// False if the handle of a block's datatype is another one's by now.
+  [[nodiscard]] bool has_same_types() const;
   void check_counts(const CountArray& counts, bool significant);
   /// True if the native collective refuses equal buffers at this rank. In an exchange these are the two buffers. In
   /// other collectives they are the side with one block, and this rank's block in the other buffer.

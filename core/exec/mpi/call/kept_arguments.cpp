@@ -1,5 +1,6 @@
 #include "exec/mpi/call/kept_arguments.hpp"
 
+#include <functional>
 #include <mutex>
 #include <unordered_map>
 
@@ -61,6 +62,39 @@ std::array<CountArray, 4> arrays_of(const Call& call, Rank rank) {
           call.recvdispls};
 }
 
+std::array<const MPI_Datatype*, 2> types_of(const Call& call) {
+  if (!call.has_types) return {};
+  return {call.sendbuf == MPI_IN_PLACE ? nullptr : call.sendtypes, call.recvtypes};
+}
+
+namespace {
+
+/// The counts that go with the datatypes of `types_of`.
+const CountArray& counts_of_types(const Call& call, std::size_t side) {
+  return side == 0 ? call.sendcounts : call.recvcounts;
+}
+
+/// True if both sides have the same arrays of counts and datatypes, which may be an error (refuses_equal_buffers).
+bool has_equal_sides(const Call& call) {
+  const std::array<const MPI_Datatype*, 2> types = types_of(call);
+  return types[0] != nullptr && types[0] == types[1] && call.sendcounts.data() == call.recvcounts.data();
+}
+
+bool same_types(const Call& a, const Call& b, Rank size) {
+  const std::array<const MPI_Datatype*, 2> ours = types_of(a), theirs = types_of(b);
+  if (has_equal_sides(a) != has_equal_sides(b)) return false;
+  for (std::size_t side = 0; side < ours.size(); ++side) {
+    if ((ours[side] == nullptr) != (theirs[side] == nullptr)) return false;
+    for (Rank r = 0; ours[side] != nullptr && r < size; ++r) {
+      const Count count = counts_of_types(a, side)[r];
+      if (type_of_block(ours[side], r, count) != type_of_block(theirs[side], r, count)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 bool same_arrays(const Call& a, const Call& b, Rank rank, Rank size) {
   const std::array<CountArray, 4> ours = arrays_of(a, rank), theirs = arrays_of(b, rank);
   // Equal arrays may be an error (refuses_equal_buffers).
@@ -71,13 +105,19 @@ bool same_arrays(const Call& a, const Call& b, Rank rank, Rank size) {
       if (ours[i][r] != theirs[i][r]) return false;
     }
   }
-  return true;
+  return same_types(a, b, size);
 }
 
 std::uint64_t hash_of_arrays(const Call& call, Rank rank, Rank size) {
   QuickHash hash;
   for (const CountArray& array : arrays_of(call, rank)) {
     for (Rank r = 0; array && r < size; ++r) hash.add(static_cast<std::uint64_t>(array[r]));
+  }
+  const std::array<const MPI_Datatype*, 2> types = types_of(call);
+  for (std::size_t side = 0; side < types.size(); ++side) {
+    const CountArray& counts = counts_of_types(call, side);
+    for (Rank r = 0; types[side] != nullptr && counts && r < size; ++r)
+      hash.add(std::hash<MPI_Datatype>{}(type_of_block(types[side], r, counts[r])));
   }
   return hash.value();
 }
@@ -101,6 +141,24 @@ std::vector<Count> keep_arrays(Call& call, Rank rank, Rank size) {
   // Where that is an error, it must stay one.
   if (equal) call.recvcounts = call.sendcounts;
   return numbers;
+}
+
+std::vector<MPI_Datatype> keep_types(Call& call, Rank size) {
+  const std::array<const MPI_Datatype*, 2> theirs = types_of(call);
+  const bool equal = has_equal_sides(call);
+  std::vector<MPI_Datatype> types;
+  types.reserve(theirs.size() * static_cast<std::size_t>(size));
+  const auto copy = [&](std::size_t side) -> const MPI_Datatype* {
+    if (theirs[side] == nullptr) return nullptr;
+    const std::size_t begin = types.size();
+    for (Rank i = 0; i < size; ++i) types.push_back(type_of_block(theirs[side], i, counts_of_types(call, side)[i]));
+    return types.data() + begin;
+  };
+  call.sendtypes = copy(0);
+  call.recvtypes = copy(1);
+  // Where that is an error, it must stay one.
+  if (equal) call.recvtypes = call.sendtypes;
+  return types;
 }
 
 KeptArguments::KeptArguments(const Call& call, Rank rank, Rank size) : call_(call) {

@@ -19,6 +19,9 @@ namespace circoll::mpi {
 /// communicator. Arrays that are not significant at this rank may be anything, and are not read.
 [[nodiscard]] std::vector<Count> keep_arrays(Call& call, Rank rank, Rank size);
 
+/// Copies the datatypes of blocks, after the other arrays. The program may free the datatypes.
+[[nodiscard]] std::vector<MPI_Datatype> keep_types(Call& call, Rank size);
+
 /// Keeps the objects to which a call refers, as long as it lives.
 class KeptArguments {
  public:

@@ -74,7 +74,8 @@ class NonblockingCall final : public Nonblocking<PendingCall> {
  private:
   void retire(int error) noexcept override {
     std::unique_ptr<Pending> self(this);
-    if (error == MPI_SUCCESS && operation().repeatable())
+    // Its own handles of datatypes are no program's, and to look at those calls MPI.
+    if (error == MPI_SUCCESS && operation().repeatable() && operation().repeatable_with_counts())
       self = comm_state().attached<FinishedOperations>().keep(std::move(self));
   }
 };

@@ -2,6 +2,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/pending/neighbor_requests.hpp"
 #include "exec/mpi/pending/pending_call.hpp"
+#include "exec/mpi/serve/equal_blocks.hpp"
 #include "exec/mpi/serve/known_calls.hpp"
 #include "exec/mpi/serve/perform.hpp"
 
@@ -148,6 +150,11 @@ CallResult init_on(CommState& state, const Call& call, const InternedChoice& cho
     return CallResult{.error = rc, .handled = true};
   }
   if (!operation.served()) return native(call, info, request, operation.reason(), operation.bytes());
+  std::optional<Call> regular;
+  if (const int rc = find_regular(call, choice, state, &regular); rc != MPI_SUCCESS)
+    return CallResult{.error = rc, .handled = true};
+  if (regular)
+    return init_on(state, *regular, *intern(Collective::alltoall, *choice.policy), info, request, observer, asked);
   bool in_device = false;
   if (const int rc = find_device_memory(call, state, &in_device); rc != MPI_SUCCESS) {
     return CallResult{.error = rc, .handled = true};

@@ -42,6 +42,20 @@ class Side {
     }
     return bytes;
   }
+  /// True if blocks of so many bytes each lie side by side, in the order of the ranks.
+  [[nodiscard]] bool adjoins(Rank size, Count bytes) {
+    const char* first = nullptr;
+    for (Rank i = 0; i < size; ++i) {
+      if (!info_of(i).dense) return false;
+      if (i == 0) first = block(0);
+      if (block(i) != first + i * bytes) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] char* first_block() {
+    (void)info_of(0);
+    return block(0);
+  }
   [[nodiscard]] int pack_block(Rank i, void* to) {
     const TypeInfo& info = info_of(i);
     return pack(block(i), counts_[i], type_, info, to);
@@ -108,6 +122,46 @@ Count equal_block_bytes(const Call& call, Rank size) {
   return out > 0 && received(call).bytes_of_each(size) == out ? out : 0;
 }
 
+namespace {
+
+/// True if the ranks may ask one another. The same on all of them.
+bool may_ask(const CommState& state) {
+  return state.size() >= fewest_ranks && state.size() <= most_ranks && state.has_carrier() &&
+         state.placement().nodes >= 2 && !state.expects_devices() && !state.can_be_interrupted();
+}
+
+/// The size of the blocks that all ranks have, 0 if there is none. Returns an MPI error code.
+int ask(Count own, MPI_Comm comm, Count* all) {
+  const std::array<std::int64_t, 2> mine{own, -own};
+  std::array<std::int64_t, 2> least{};
+  const int rc = PMPI_Allreduce(mine.data(), least.data(), 2, MPI_INT64_T, MPI_MIN, comm);
+  *all = rc == MPI_SUCCESS && least[0] > 0 && least[0] == -least[1] ? least[0] : 0;
+  return rc;
+}
+
+}  // namespace
+
+int find_regular(const Call& call, const InternedChoice& choice, const CommState& state, std::optional<Call>* found) {
+  found->reset();
+  if (call.collective != Collective::alltoallv || choice.kind != InternedChoice::Kind::automatic ||
+      choice.policy->names_algorithm() || !may_ask(state))
+    return MPI_SUCCESS;
+  Count own = equal_block_bytes(call, state.size());
+  if (own > 0 && !(sent(call).adjoins(state.size(), own) && received(call).adjoins(state.size(), own))) own = 0;
+  Count bytes = 0;
+  if (const int rc = ask(own, call.comm, &bytes); rc != MPI_SUCCESS) return rc;
+  if (bytes == 0 || bytes > most_bytes || !pays(bytes, choice, state)) return MPI_SUCCESS;
+  *found = Call{.collective = Collective::alltoall,
+                .sendbuf = sent(call).first_block(),
+                .recvbuf = received(call).first_block(),
+                .sendcount = bytes,
+                .recvcount = bytes,
+                .sendtype = MPI_BYTE,
+                .recvtype = MPI_BYTE,
+                .comm = call.comm};
+  return MPI_SUCCESS;
+}
+
 void EqualBlocks::back_off() {
   agreed_ = 0;
   operation_.reset();
@@ -139,17 +193,14 @@ bool EqualBlocks::prepare(Count bytes, const Call& call, const InternedChoice& c
 }
 
 int EqualBlocks::agree(Count own, const Call& call, const InternedChoice& choice, CommState& state) {
-  const std::array<std::int64_t, 2> mine{own, -own};
-  std::array<std::int64_t, 2> least{};
-  const int rc = PMPI_Allreduce(mine.data(), least.data(), 2, MPI_INT64_T, MPI_MIN, call.comm);
-  if (rc != MPI_SUCCESS) return rc;  // the error handler may have freed the communicator
+  Count bytes = 0;
+  if (const int rc = ask(own, call.comm, &bytes); rc != MPI_SUCCESS) return rc;  // the communicator may have been freed
   if (const int error = state.open(); error != MPI_SUCCESS) return error;
-  const bool alike = least[0] > 0 && least[0] == -least[1] && least[0] <= most_bytes;
-  if (!alike || !state.usable() || !prepare(least[0], call, choice, state)) {
+  if (bytes == 0 || bytes > most_bytes || !state.usable() || !prepare(bytes, call, choice, state)) {
     back_off();
     return MPI_SUCCESS;
   }
-  agreed_ = least[0];
+  agreed_ = bytes;
   choice_ = &choice;
   return MPI_SUCCESS;
 }
@@ -204,10 +255,7 @@ std::optional<CallResult> EqualBlocks::exchange(Count own, const Call& call, Com
 
 std::optional<CallResult> EqualBlocks::serve(const Call& call, const InternedChoice& choice, CommState& state,
                                              bool timed) {
-  if (failed_ || state.size() < fewest_ranks || state.size() > most_ranks || !state.has_carrier() ||
-      state.placement().nodes < 2 || state.expects_devices() || state.can_be_interrupted() ||
-      (agreed_ != 0 && choice_ != &choice))
-    return std::nullopt;
+  if (failed_ || !may_ask(state) || (agreed_ != 0 && choice_ != &choice)) return std::nullopt;
   const bool asks = agreed_ == 0;
   if (asks && --left_ > 0) return std::nullopt;
   const Count own = equal_block_bytes(call, state.size());

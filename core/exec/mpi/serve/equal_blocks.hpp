@@ -27,6 +27,12 @@ struct CallResult;
 /// their datatype wrongly, and for calls in place. O(p).
 [[nodiscard]] Count equal_block_bytes(const Call& call, Rank size);
 
+/// The alltoall that a persistent call is, if all ranks have blocks of one size, side by side. Arrays of such a call
+/// cannot change, so that the ranks ask one another once. Nothing: blocks differ, or no gain is predicted. All ranks
+/// get a call, or none. The call can be served on all of them. Returns an MPI error code.
+[[nodiscard]] int find_regular(const Call& call, const InternedChoice& choice, const CommState& state,
+                               std::optional<Call>* found);
+
 /// The memory of a communicator's blocking alltoallv calls. It changes only by answers that all ranks have, and by the
 /// number of calls, so that all ranks have the same.
 class EqualBlocks final : public Attachment {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,17 +53,33 @@ class KnownCalls final : public Attachment {
     return entry->served != nullptr ? KnownCall{.served = entry->served.get()} : KnownCall{.native = &entry->native};
   }
 
-  /// Keeps an operation that was served, with the copies of arrays to which its call refers.
-  void keep(std::unique_ptr<Operation> operation, const InternedChoice& choice, std::vector<Count> arrays) {
+  /// Copies of the arrays to which a call refers.
+  struct Arrays {
+    std::vector<Count> numbers{};
+    std::vector<MPI_Datatype> types{};
+  };
+  /// Keeps an operation that was served. It takes the place of one for the same shape, which has not served again.
+  void keep(std::unique_ptr<Operation> operation, const InternedChoice& choice, Arrays arrays) {
     const CallShape shape = operation->shape();
-    calls_.add({&choice, shape, std::move(arrays), std::move(operation), {}, {}});
+    if (Entry* const stale = find_served(shape, choice)) {
+      stale->served = std::move(operation);
+      stale->arrays = std::move(arrays);
+      return;
+    }
+    calls_.add({&choice, shape, std::move(arrays), std::move(operation), {}, {}, 0});
+  }
+  /// True if it is worth keeping a call that was not known. A program may make the datatypes of each call anew. Then
+  /// the operation that is kept never serves again, and is replaced after 1, 2, 4, ... calls.
+  [[nodiscard]] bool wants(const CallShape& shape, const InternedChoice& choice) {
+    Entry* const stale = find_served(shape, choice);
+    return stale == nullptr || std::has_single_bit(++stale->misses);
   }
   /// Remembers a call that was left native, for the reason that `plan` has. The call must mean the same whenever it is
   /// made, and must not be known yet.
   void add_native(const CallShape& shape, const InternedChoice& choice, std::shared_ptr<const BoundPlan> plan,
                   Count bytes) {
     const std::string_view reason = plan->native_reason();
-    calls_.add({&choice, shape, {}, nullptr, {reason, bytes}, std::move(plan)});
+    calls_.add({&choice, shape, {}, nullptr, {reason, bytes}, std::move(plan), 0});
   }
 
   /// True if a call like this one was probably among the last calls asked about.
@@ -84,10 +101,11 @@ class KnownCalls final : public Attachment {
   struct Entry {
     const InternedChoice* choice = nullptr;  ///< none: the place is free
     CallShape shape{};
-    std::vector<Count> arrays{};  ///< of the operation's call
+    Arrays arrays{};  ///< of the operation's call
     std::unique_ptr<Operation> served{};
     NativeCall native{};
     std::shared_ptr<const BoundPlan> plan{};  ///< keeps the reason of a native call
+    std::uint32_t misses = 0;                 ///< calls of this shape that `served` did not serve
 
     [[nodiscard]] bool used() const { return choice != nullptr; }
     [[nodiscard]] std::uint64_t hash() const { return shape.hash(); }
@@ -97,6 +115,12 @@ class KnownCalls final : public Attachment {
     std::array<std::uint32_t, 8> marks{};
     std::uint8_t next = 0;
   };
+
+  [[nodiscard]] Entry* find_served(const CallShape& shape, const InternedChoice& choice) {
+    return calls_.find(shape.hash(), [&](const Entry& one) {
+      return one.choice == &choice && one.shape == shape && one.served != nullptr;
+    });
+  }
 
   /// A mark is never 0, because 0 marks a free place.
   static std::uint32_t mark_of(const CallShape& shape, const InternedChoice& choice) {

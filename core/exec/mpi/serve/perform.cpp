@@ -137,7 +137,8 @@ CallResult perform_anew(Operation& operation, CommState& state, const Call& call
 void keep_with_arrays(KnownCalls& known, CommState& state, const Call& call, const InternedChoice& choice) {
   try {
     Call kept = call;
-    std::vector<Count> arrays = keep_arrays(kept, state.rank(), state.size());
+    KnownCalls::Arrays arrays{.numbers = keep_arrays(kept, state.rank(), state.size()), .types = {}};
+    arrays.types = keep_types(kept, state.size());
     auto operation = std::make_unique<Operation>(kept, state, known.counts);
     if (operation->prepare(choice)) known.keep(std::move(operation), choice, std::move(arrays));
   } catch (...) {
@@ -151,7 +152,8 @@ CallResult perform_on(CommState& state, const Call& call, const InternedChoice& 
   if (!seen || is_irregular(call.collective)) {
     Operation operation(call, state, known.counts);
     CallResult outcome = perform_anew(operation, state, call, choice, unserved, timed);
-    if (seen && outcome.error == MPI_SUCCESS && operation.served() && operation.repeatable())
+    if (seen && outcome.error == MPI_SUCCESS && operation.served() && operation.repeatable() &&
+        known.wants(operation.shape(), choice))
       keep_with_arrays(known, state, call, choice);
     return outcome;
   }
