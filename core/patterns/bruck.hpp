@@ -40,6 +40,10 @@ inline void alltoall_by_digits(Builder& b, std::int64_t base) {
   return before + (shape.size - last > last / base ? 1 : 0);
 }
 
+/// Algorithm::on_ports of the alltoall. A message of a level waits for the last one before that brings something which
+/// it sends on.
+[[nodiscard]] RoundsOnPorts alltoall_by_digits_on_ports(const Shape& shape, std::int64_t ports);
+
 inline constexpr std::string_view rounds_by_digits = "sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)";
 
 }  // namespace circoll::patterns

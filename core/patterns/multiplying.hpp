@@ -57,13 +57,37 @@ class Multiplying {
   return std::max(levels + 1, between_folded + 2);
 }
 
-/// Algorithm::on_ports of whole vectors. A level waits for the one before, the first one for the folded vectors.
+/// The rounds of `blocks(level)` blocks that go at once. A level waits for the one before, the first one for the folded
+/// vectors, which are of `folded` blocks on both ways.
+template <typename Blocks>
+[[nodiscard]] RoundsOnPorts multiplying_at_once(const Multiplying& places, std::int64_t ports, std::int64_t folded,
+                                                const Blocks& blocks) {
+  RoundsOnPorts result{.one_way = 2 * places.folds(), .one_way_volume = folded * places.folds()};
+  result.rounds = result.one_way;
+  for (const Multiplying::Level& level : places.levels()) {
+    const std::int64_t rounds = groups_of(level.members - 1, ports);
+    result.rounds += rounds;
+    result.volume += rounds * blocks(level);
+  }
+  return result;
+}
+
+/// Algorithm::on_ports of whole vectors.
 [[nodiscard]] inline RoundsOnPorts multiplying_on_ports(const Shape& shape, std::int64_t ports) {
   const Multiplying places(shape.size, value_of(shape, radix_above_two));
-  RoundsOnPorts result{.one_way = 2 * places.folds(), .one_way_volume = 2 * places.folds()};
-  for (const Multiplying::Level& level : places.levels()) result.volume += groups_of(level.members - 1, ports);
-  result.rounds = result.volume + result.one_way;
-  return result;
+  return multiplying_at_once(places, ports, 2, [](const Multiplying::Level&) { return std::int64_t{1}; });
+}
+
+/// The blocks in a message of the first place. They are the most of all: folded ranks are at the first places.
+[[nodiscard]] inline std::int64_t blocks_on_level(const Multiplying& places, const Multiplying::Level& level) {
+  return level.unit + std::min(level.unit, places.folding().pairs());
+}
+
+/// Algorithm::on_ports of an allgather, and of its reversal with memory for `radix` messages.
+[[nodiscard]] inline RoundsOnPorts multiplying_parts_on_ports(const Shape& shape, std::int64_t ports) {
+  const Multiplying places(shape.size, value_of(shape, radix_above_two));
+  return multiplying_at_once(places, ports, shape.size,
+                             [&](const Multiplying::Level& level) { return blocks_on_level(places, level); });
 }
 
 // Formulas that recursive multiplying of all collectives shares. There are m radix^e places.

@@ -97,7 +97,7 @@ TEST(Ports, WhatIsDeclaredIsCounted) {
       }
     }
   }
-  EXPECT_EQ(declared, 10);
+  EXPECT_EQ(declared, 13);
 }
 
 TEST(Ports, AWrongDeclarationIsRefuted) {

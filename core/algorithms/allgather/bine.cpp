@@ -55,7 +55,8 @@ CIRCOLL_ALGORITHM(allgather, bine) {
       .source = "De Sensi et al., Bine Trees, SC 2025",
       .family = Family::recursive_doubling,
       .when =
-          "never by cost: not measured yet; as fast as circulant, distances a third shorter, but most blocks go far",
+          "never by cost: no price for distance; as fast as circulant, distances a third shorter, but most blocks go "
+          "far",
       .automatic = false,
       .needs = {.even_size = true},
       .formula = {.rounds = "q", .sent = "p-1", .reduced = "0"},

@@ -11,8 +11,6 @@
 // Order     no operator.
 // Source    MPICH's recexch (recursive exchange), which folds ranks onto a power of the radix. Differs: as
 //           allreduce/recursive_multiplying.
-#include <algorithm>
-
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
 #include "patterns/multiplying.hpp"
@@ -62,12 +60,11 @@ void build(Builder& b) {
   b.next_round(after);
 }
 
-/// Blocks that the first place sends to its groups. They are the most of all: folded ranks are at the first places.
+/// Blocks that the first place sends to its groups, the most of all.
 std::int64_t exchanged(const Multiplying& places) {
   std::int64_t blocks = 0;
-  for (const auto& [unit, members] : places.levels()) {
-    blocks += (members - 1) * (unit + std::min(unit, places.folding().pairs()));
-  }
+  for (const Multiplying::Level& level : places.levels())
+    blocks += (level.members - 1) * patterns::blocks_on_level(places, level);
   return blocks;
 }
 
@@ -108,6 +105,7 @@ CIRCOLL_ALGORITHM(allgather, recursive_multiplying) {
       .cost = cost,
       .path = path,
       .levels = patterns::multiplying_levels,
+      .on_ports = patterns::multiplying_parts_on_ports,
       .build = build,
   };
 }

@@ -29,7 +29,7 @@ CIRCOLL_ALGORITHM(allreduce, bine) {
       .summary = "reduce_scatter/bine then allgather/bine: cyclic ranges between partners a third closer",
       .source = "De Sensi et al., Bine Trees, SC 2025",
       .family = Family::recursive_doubling,
-      .when = "never by cost: not measured yet; as fast as circulant_optimal, but most blocks go far",
+      .when = "never by cost: no price for distance; as fast as circulant_optimal, but most blocks go far",
       .automatic = false,
       .needs = {.commutative = true, .even_size = true},
       .guarantees = {.same_bits = true},

@@ -32,7 +32,7 @@ CIRCOLL_ALGORITHM(allreduce, bine_whole) {
       .summary = "whole vectors between ranks ..., 5, 3, 1, 1 apart; short vectors",
       .source = "De Sensi et al., Bine Trees, SC 2025",
       .family = Family::recursive_doubling,
-      .when = "never by cost: not measured yet; short vectors: as fast as recursive_doubling, a third closer",
+      .when = "never by cost: no price for distance; short vectors: as fast as recursive_doubling, a third closer",
       .automatic = false,
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},

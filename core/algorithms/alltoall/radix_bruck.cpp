@@ -45,6 +45,7 @@ CIRCOLL_ALGORITHM(alltoall, radix_bruck) {
       .params = {radix_above_two},
       .cost = cost,
       .levels = patterns::levels_by_digits,
+      .on_ports = patterns::alltoall_by_digits_on_ports,
       .build = build,
   };
 }

@@ -44,7 +44,8 @@ CIRCOLL_ALGORITHM(bcast, bine) {
       .summary = "binomial tree over distances a third shorter; short vectors",
       .source = "De Sensi et al., Bine Trees, SC 2025",
       .family = Family::tree,
-      .when = "never by cost: not measured yet; short vectors: as many rounds as binomial, distances a third shorter",
+      .when =
+          "never by cost: no price for distance; short vectors: as many rounds as binomial, distances a third shorter",
       .automatic = false,
       .formula = patterns::one_way({.rounds = "q", .sent = "q", .reduced = "0"}, "q"),
       .cost = cost,

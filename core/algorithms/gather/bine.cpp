@@ -53,7 +53,8 @@ CIRCOLL_ALGORITHM(gather, bine) {
       .summary = "binomial tree of cyclic ranges, over distances a third shorter",
       .source = "De Sensi et al., Bine Trees, SC 2025",
       .family = Family::tree,
-      .when = "never by cost: not measured yet; short blocks: as many rounds as binomial, distances a third shorter",
+      .when =
+          "never by cost: no price for distance; short blocks: as many rounds as binomial, distances a third shorter",
       .automatic = false,
       .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "floor(p/2)", .reduced = "0"}, "p-1"),
       .cost = cost,

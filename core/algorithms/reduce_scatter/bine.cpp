@@ -34,7 +34,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, bine) {
       .summary = "halving cyclic ranges with partners a third closer than in recursive halving",
       .source = "De Sensi et al., Bine Trees, SC 2025",
       .family = Family::recursive_doubling,
-      .when = "never by cost: not measured yet; as fast as circulant_optimal, but most blocks go far",
+      .when = "never by cost: no price for distance; as fast as circulant_optimal, but most blocks go far",
       .automatic = false,
       .needs = {.commutative = true, .even_size = true},
       .guarantees = {.same_bits = true},

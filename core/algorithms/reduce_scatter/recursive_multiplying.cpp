@@ -6,7 +6,7 @@
 // Shape     any p; p blocks of any sizes.
 // Cost      as many rounds as allgather/recursive_multiplying; p - 1 blocks sent. A rank receives and combines p - 1
 //           blocks, and less than 2p more for a folded rank.
-// Scratch   the vector at most, and two arrival buffers.
+// Scratch   the vector at most, and `radix` arrival buffers.
 // Order     operands of a level combine as they arrive in rounds: commutative operators. A block is combined once.
 // Source    MPICH's recexch (recursive exchange). Differs: as allgather/recursive_multiplying.
 #include "circoll/algorithm.hpp"
@@ -21,7 +21,8 @@ using namespace circoll;
 constexpr std::string_view forward = "allgatherv/recursive_multiplying";
 
 void build(Builder& b) {
-  append_reversed(b, build_part(b, forward, part_shape(b)), Reversal::reduce, {.gather_strays = false});
+  const auto depth = static_cast<int>(b.param(patterns::radix_above_two.name, patterns::radix_above_two.fallback));
+  append_reversed(b, build_part(b, forward, part_shape(b)), Reversal::reduce, {.depth = depth, .gather_strays = false});
 }
 
 Cost cost(const Shape& shape) {
@@ -56,6 +57,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, recursive_multiplying) {
       .cost = cost,
       .path = path,
       .levels = patterns::multiplying_levels,
+      .on_ports = patterns::multiplying_parts_on_ports,
       .build = build,
   };
 }
