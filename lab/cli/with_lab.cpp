@@ -63,9 +63,10 @@ void read_msccl(const std::string& text, ScheduleFile& file) {
   };
 }
 
-double simulated_s(const Comparison& row, const Machine& machine, const std::string& exchange) {
+double simulated_s(const Comparison& row, const Machine& machine, const SimulatedBy& options) {
   sim::Network network = sim::network_of(machine);
-  if (!exchange.empty()) sim::set_exchange(network.between, exchange);
+  if (!options.exchange.empty()) sim::set_exchange(network.between, options.exchange);
+  network.shared = options.shared;
   const sim::Ranks ranks(parse_selection(row.collective, row.served_by), row.p);
   const Count bytes = Amounts::of_measured(row.collective, row.p, row.bytes).vector_bytes();
   return simulate(ranks, static_cast<double>(bytes), network).time_s;

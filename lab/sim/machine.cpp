@@ -1,4 +1,5 @@
 // Networks and circumstances as one run sees them: prices, slow ranks, and delays.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -12,8 +13,24 @@ LogGops alpha_beta(double alpha_s, double beta_s_per_byte) {
   return {.latency_s = alpha_s, .gap_s = alpha_s, .gap_s_per_byte = beta_s_per_byte, .first_byte_free = false};
 }
 
+namespace {
+
+/// A round takes alpha if its messages wait for others. Otherwise it takes g if they go one way, and 2 o if both ways.
+/// Both ways cannot take more than twice as long as one, since o is that of each message.
+LogGops link_of(const Machine& machine) {
+  LogGops link = alpha_beta(machine.alpha_s, machine.beta_s_per_byte);
+  if (machine.overhead_s == 0 || machine.overhead_s >= machine.alpha_s) return link;
+  link.gap_s = machine.overhead_s;
+  const double both_s = machine.overhead_both_s > 0 ? machine.overhead_both_s : machine.overhead_s;
+  link.overhead_s = std::min({both_s / 2, machine.overhead_s, machine.alpha_s / 2});
+  link.latency_s = machine.alpha_s - 2 * link.overhead_s;
+  return link;
+}
+
+}  // namespace
+
 Network network_of(const Machine& machine, Rank cores) {
-  Network network{.between = alpha_beta(machine.alpha_s, machine.beta_s_per_byte),
+  Network network{.between = link_of(machine),
                   .cores = cores,
                   .ports = static_cast<int>(machine.ports),
                   .gamma_s_per_byte = machine.gamma_s_per_byte};

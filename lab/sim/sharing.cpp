@@ -112,7 +112,14 @@ class Sharing {
       --in_[line.second];
     }
     end(line.first, message.send);
-    waits_less(line.second, message.receive);
+    work(line.second, link_.overhead_s, [this, line, message] { waits_less(line.second, message.receive); });
+  }
+
+  /// Does something after so much work of the processor of a rank.
+  void work(Index r, double seconds, std::function<void()> then) {
+    if (seconds == 0) return then();
+    processor_[r] = std::max(processor_[r], now_) + seconds;
+    at(processor_[r], std::move(then));
   }
 
   void waits_less(Index r, StepIndex i) {
@@ -120,16 +127,17 @@ class Sharing {
     const Op& op = programs_.ranks[r].program->ops[i];
     if (op.kind == StepKind::send) return send(r, i, op);
     const bool combines = op.kind == StepKind::reduce || op.kind == StepKind::recv_reduce;
-    const double work = combines ? op.blocks * block_bytes_ * gamma_ : 0;
-    if (work == 0) return end(r, i);
-    processor_[r] = std::max(processor_[r], now_) + work;
-    at(processor_[r], [this, r, i] { end(r, i); });
+    work(r, combines ? op.blocks * block_bytes_ * gamma_ : 0, [this, r, i] { end(r, i); });
   }
 
   void send(Index r, StepIndex i, const Op& op) {
     const Line line{r, programs_.ranks[r].peers[op.message]};
     const Message message{.send = i, .receive = receive_of(line, op.round), .left = op.blocks * block_bytes_};
-    const double begin = std::max(now_, next_begin_[r]) + link_.overhead_s;
+    work(r, link_.overhead_s, [this, r, line, message] { leave(r, line, message); });
+  }
+
+  void leave(Index r, Line line, const Message& message) {
+    const double begin = std::max(now_, next_begin_[r]);
     next_begin_[r] = begin + link_.gap_s;
     at(begin + link_.latency_s, [this, line, message] {
       std::deque<Message>& messages = busy_[line];

@@ -58,7 +58,8 @@ struct Network {
   friend bool operator==(const Network&, const Network&) = default;
 };
 
-/// The network that a machine of the cost model means. f_alpha and f_beta are not in it.
+/// The network that a machine of the cost model means. f_alpha and f_beta are not in it. With an overhead g is
+/// overhead_s, and o is overhead_both_s / 2, at most g.
 [[nodiscard]] Network network_of(const Machine& machine, Rank cores = 1);
 
 /// A distribution of times that are not negative.

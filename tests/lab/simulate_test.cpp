@@ -69,6 +69,31 @@ TEST(Simulate, SharedPortsChangeNothingWhereMessagesHaveAnOrder) {
   }
 }
 
+void expect_overheads(double both_s) {
+  const Machine on{.alpha_s = 10,
+                   .beta_s_per_byte = 0,
+                   .gamma_s_per_byte = 0,
+                   .f_alpha = 1,
+                   .overhead_s = 2,
+                   .overhead_both_s = both_s};
+  for (const char* id : {"scatter/linear", "gather/linear", "bcast/linear", "allgather/ring", "allreduce/ring"}) {
+    const Selection selection = parse_selection(id);
+    for (const Rank p : {2, 3, 8, 16}) {
+      const double form = seconds(terms_of(selection, p, 8), on);
+      EXPECT_NEAR(simulate(Ranks(selection, p), 8, sim::network_of(on)).time_s, form, 1e-9 * form)
+          << id << " p = " << p;
+      // Shared ports have no gap between messages that come.
+      if (selection.collective == Collective::gather) continue;
+      EXPECT_NEAR(on_shared_ports(selection, p, 8, on), form, 1e-9 * form) << id << " p = " << p;
+    }
+  }
+}
+
+TEST(Simulate, MessagesThatNeedNotWaitTakeAnOverhead) {
+  expect_overheads(3);
+  expect_overheads(10);
+}
+
 TEST(Simulate, SharedPortsRefuseOtherPrices) {
   const Ranks ranks(parse_selection("bcast/binomial"), 4);
   Network network = sim::network_of(machine);

@@ -411,7 +411,7 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("cost bcast -p 4 --alpha x", "--alpha is a number, not 'x'\n");
   expect_misuse("bench --seconds 0", "--seconds is more than 0, not 0\n");
   expect_misuse("guidelines x --significance 1", "--significance is between 0 and 1, not 1\n");
-  expect_misuse("calibrate --compare x --exchange 2:64Ki", "--exchange is for --simulated");
+  expect_misuse("calibrate --compare x --exchange 2:64Ki", "--exchange and --shared are for --simulated");
 }
 
 TEST(Cli, UnwritableOutputFails) { EXPECT_EQ(run(show + "-p 4 2>/dev/null >/dev/full").exit_code, 1); }

@@ -28,7 +28,7 @@ struct CalibrateOptions {
   std::string output;
   std::string compare;
   std::string machine;
-  std::string exchange;
+  SimulatedBy by;
   bool simulated = false;
 };
 
@@ -165,8 +165,7 @@ void compare(const CalibrateOptions& options) {
   const Machine machine = options.machine.empty() ? default_machine() : measured::read_machine_file(options.machine);
   std::vector<Comparison> rows = circoll::compare(select::read_text_file(options.compare), options.compare, machine);
   for (Comparison& row : rows) {
-    if (options.simulated && row.served_by != "native")
-      row.predicted_s = lab().simulated_s(row, machine, options.exchange);
+    if (options.simulated && row.served_by != "native") row.predicted_s = lab().simulated_s(row, machine, options.by);
   }
   print(fmt::format("machine {}\n{:<21} {:<40} {:>4} {:>10} {:>13} {:>13} {:>9}\n", machine.name, "collective",
                     "algorithm", "p", "bytes", "measured us", options.simulated ? "simulated us" : "predicted us",
@@ -227,9 +226,11 @@ void add_calibrate(CLI::App& app, Context& /*context*/) {
     command->add_flag("--simulated", options->simulated,
                       "For --compare: times of circoll simulate, a rank on each node, instead of the model's");
     command
-        ->add_option("--exchange", options->exchange,
+        ->add_option("--exchange", options->by.exchange,
                      "For --simulated: exchanged messages of so many bytes and more take FACTOR times as long per byte")
         ->type_name("FACTOR:BYTES");
+    command->add_flag("--shared", options->by.shared,
+                      "For --simulated: messages under way at the same time share a port, in place of taking turns");
   }
   command->footer(
       "Examples:\n"
@@ -243,7 +244,8 @@ void add_calibrate(CLI::App& app, Context& /*context*/) {
       throw Error(ErrorCode::invalid_argument, "calibrate needs either a file of measurements, or --compare");
     }
     if (options->simulated && options->compare.empty()) misuse("--simulated is for --compare");
-    if (!options->exchange.empty() && !options->simulated) misuse("--exchange is for --simulated");
+    if ((!options->by.exchange.empty() || options->by.shared) && !options->simulated)
+      misuse("--exchange and --shared are for --simulated");
     if (options->compare.empty()) {
       calibrate(*options);
     } else {

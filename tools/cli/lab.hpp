@@ -47,14 +47,20 @@ struct LabForm {
   void (*write)(const Request& request) = nullptr;
 };
 
+/// Options of circoll simulate, without the dashes.
+struct SimulatedBy {
+  std::string exchange{};
+  bool shared = false;
+};
+
 struct Lab {
   std::span<const AddCommand> commands{};
   std::span<const LabForm> forms{};
   std::span<const std::string_view> examples_of_show{};
   /// Reads a file that begins with '<' into ranks, places and race.
   void (*read_xml)(const std::string& text, ScheduleFile& file) = nullptr;
-  /// The simulated time of a measured row, a rank on each node. `exchange` is the option of this name.
-  double (*simulated_s)(const Comparison& row, const Machine& machine, const std::string& exchange) = nullptr;
+  /// The simulated time of a measured row, a rank on each node.
+  double (*simulated_s)(const Comparison& row, const Machine& machine, const SimulatedBy& options) = nullptr;
 };
 [[nodiscard]] const Lab& lab();
 
