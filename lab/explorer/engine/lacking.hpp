@@ -52,6 +52,11 @@ void stable_sort(A& a, Less less) {
   std::stable_sort(std::begin(a), std::end(a), less);
 }
 template <typename A, typename Key>
+void stable_sort(A& a, std::ranges::less less, Key key) {
+  std::stable_sort(std::begin(a), std::end(a),
+                   [&](const auto& x, const auto& y) { return less(std::invoke(key, x), std::invoke(key, y)); });
+}
+template <typename A, typename Key>
 void sort(A& a, std::ranges::less less, Key key) {
   std::sort(std::begin(a), std::end(a),
             [&](const auto& x, const auto& y) { return less(std::invoke(key, x), std::invoke(key, y)); });

@@ -168,7 +168,7 @@ export function App({ engine, catalogue }: { engine: Engine; catalogue: Catalogu
                 aria-controls="stages" onClick={() => go({ view })}>{viewNames[view]}</button>
             ))}
           </div>
-          {first.scene && <Legend scene={first.scene} theme={theme} cores={place.cores} view={place.view} />}
+          {first.scene && <Legend scene={first.scene} theme={theme} levels={{ cores: place.cores, nodes: place.nodes }} view={place.view} />}
           <div class="stages" id="stages" role="tabpanel" aria-labelledby={`view-${place.view}`}>
             <Stage {...common} number={0} shown={first} state={firstState} times={firstTimes}
               repair={place.panel === "failures" ? failure?.repair?.messages : undefined} />

@@ -32,6 +32,7 @@ export interface Palette {
   rule: string;
   accent: string;
   across: string;
+  beyond: string;
   wrong: string;
   focus: string;
 }
@@ -48,6 +49,7 @@ export function paletteOf(element: Element): Palette {
     rule: of("--rule"),
     accent: of("--accent"),
     across: of("--across"),
+    beyond: of("--beyond"),
     wrong: of("--wrong"),
     focus: of("--focus"),
   };

@@ -121,6 +121,7 @@ export function MoreChoices(props: Props) {
       )}
       <NumberField label="Ranks on a node" least={1} most={4096} value={place.cores}
         set={(cores) => change({ cores, id: relabels ? withParam(place.id, "relabel", cores, 1) : place.id })} />
+      <NumberField label="Nodes below a switch" least={1} most={4096} value={place.nodes} set={(nodes) => change({ nodes })} />
       {collective.relabels && (
         <label class="check">
           <input type="checkbox" checked={relabels} disabled={place.cores < 2}

@@ -1,6 +1,7 @@
 // What the parts and colours of a picture mean. It stands above the picture.
 import { useMemo } from "preact/hooks";
 import { tintOf } from "./colours";
+import type { Levels } from "./levels";
 import type { Place } from "./place";
 import type { Scene } from "./scene";
 
@@ -10,7 +11,14 @@ const parts: Record<Place["view"], string> = {
   time: "A row is a rank, and a bar is one of its steps.",
 };
 
-export function Legend({ scene, theme, cores, view }: { scene: Scene; theme: string; cores: number; view: Place["view"] }) {
+interface Props {
+  scene: Scene;
+  theme: string;
+  levels: Levels;
+  view: Place["view"];
+}
+
+export function Legend({ scene, theme, levels, view }: Props) {
   const p = scene.p;
   const dark = theme === "dark";
   const samples = useMemo(() => {
@@ -33,7 +41,8 @@ export function Legend({ scene, theme, cores, view }: { scene: Scene; theme: str
         </>
       )}
       <li><span class="ramp" aria-hidden="true"><i class="nothing" /></span>nothing</li>
-      {cores > 1 && <li><span class="ramp" aria-hidden="true"><i class="across" /></span>a message that leaves its node</li>}
+      {levels.cores > 1 && <li><span class="ramp" aria-hidden="true"><i class="across" /></span>a message that leaves its node</li>}
+      {levels.nodes > 1 && <li><span class="ramp" aria-hidden="true"><i class="beyond" /></span>a message that leaves its switch</li>}
     </ul>
   );
 }

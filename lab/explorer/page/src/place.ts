@@ -19,6 +19,8 @@ export interface Place {
   beside: string;
   /** Ranks on a node; 1: every rank has one of its own. */
   cores: number;
+  /** Nodes below a switch; 1: nothing is above the nodes. */
+  nodes: number;
   bytes: number;
   alpha: number;
   beta: number;
@@ -39,6 +41,7 @@ export const start: Place = {
   panel: "details",
   beside: "",
   cores: 1,
+  nodes: 1,
   bytes: 1024,
   alpha: 0.5e-6,
   beta: 0.1e-9,
@@ -70,6 +73,7 @@ const readers: { [Key in keyof Place]: (text: string) => Place[Key] | undefined 
   panel: one(panels),
   beside: word,
   cores: whole(1, 1 << 20),
+  nodes: whole(1, 1 << 20),
   bytes: whole(0, 2 ** 50),
   alpha: real,
   beta: real,

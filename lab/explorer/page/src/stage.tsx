@@ -44,7 +44,7 @@ export function drawingOf(props: Pick<Props, "shown" | "state" | "place" | "chos
   return {
     scene: shown.scene,
     state,
-    cores: place.cores,
+    levels: { cores: place.cores, nodes: place.nodes },
     failed: place.panel === "failures" ? place.failed.filter((r) => r < shown.scene!.p) : [],
     chosen: props.chosen,
     marked: refutation && { rank: refutation.rank, step: refutation.step, block: refutation.block },

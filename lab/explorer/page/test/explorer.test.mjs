@@ -207,6 +207,30 @@ test("nodes: what leaves a node is told, and less does after relabelling", async
   await page.context().close();
 });
 
+test("switches: each level that a message passes has its colour, and its count", async () => {
+  const page = await open(browser, "#id=allreduce/recursive_doubling&p=16&k=1&cores=2&panel=details");
+  await page.fill('label:text-is("Nodes below a switch") + input', "4");
+  await page.waitForSelector("#crossing-switches");
+  const messages = (id) => page.$eval(id, (list) => list.querySelector("dd").textContent);
+  // Of four rounds the first stays on nodes, and the last one passes switches.
+  assert.equal(await messages("#crossing"), "48 of 64");
+  assert.equal(await messages("#crossing-switches"), "16 of 64");
+  assert.match(page.url(), /nodes=4/);
+  assert.match(await text(page, ".legend"), /leaves its switch/);
+  await picture(page, "switches");
+  good(page);
+  await page.context().close();
+  // The same in the picture of all rounds.
+  const rounds = await open(browser, "#id=allreduce/recursive_doubling&p=16&cores=2&nodes=4&view=matrix&panel=export");
+  const [download] = await Promise.all([rounds.waitForEvent("download"), rounds.click('button:text-is("Picture as SVG")')]);
+  const drawing = await readFile(await download.path(), "utf8");
+  const cells = [...drawing.matchAll(/<rect [^>]*fill="(#[0-9a-f]{6})[0-9a-f]{2}"/g)].map((m) => m[1]);
+  const most = (colour) => cells.filter((c) => c === colour).length;
+  assert.deepEqual(["#2563b8", "#b45309", "#b0157a"].map(most), [16, 32, 16]);
+  good(rounds);
+  await rounds.context().close();
+});
+
 test("a rank that fails: what is lost, and the repair", async () => {
   const page = await open(browser, "#id=allreduce/circulant_optimal&p=8&k=3&panel=failures");
   await page.click('.ranks button:text-is("5")');

@@ -1,6 +1,7 @@
 // The thing that is chosen: a message, a slot, or a rank; else the algorithm.
 import { useEffect, useState } from "preact/hooks";
 import type { StepInWords } from "../answers";
+import { apart, belowSwitch } from "../levels";
 import { blockName, bufferName, runsInWords, type Scene, type State, valueInWords } from "../scene";
 import { inBytes, plural } from "../words";
 import type { PanelProps } from "./panels";
@@ -67,15 +68,26 @@ function AboutAlgorithm({ algorithm, shown, place }: PanelProps) {
           </dl>
         </>
       )}
-      {place.cores > 1 && scene && <Crossing scene={scene} cores={place.cores} />}
+      {place.cores > 1 && scene && <Crossing id="crossing" scene={scene} ranks={place.cores} title={`Between nodes of ${place.cores}`} part="node" />}
+      {place.nodes > 1 && scene && (
+        <Crossing id="crossing-switches" scene={scene} ranks={belowSwitch(place)} title={`Between switches of ${place.nodes} nodes`} part="switch" />
+      )}
       <p class="hint">Click a message, a slot or a rank, or go to it with the arrow keys.</p>
     </>
   );
 }
 
-/** What crosses the network if so many ranks lie on each node. */
-function Crossing({ scene, cores }: { scene: Scene; cores: number }) {
-  const node = (rank: number) => Math.floor(rank / cores);
+interface CrossingProps {
+  id: string;
+  scene: Scene;
+  ranks: number;
+  title: string;
+  part: string;
+}
+
+/** What passes between parts of the machine, nodes or switches, with so many ranks in each. */
+function Crossing({ id, scene, ranks, title, part }: CrossingProps) {
+  const number = (rank: number) => Math.floor(rank / ranks);
   let messages = 0;
   let blocks = 0;
   let all = 0;
@@ -84,20 +96,20 @@ function Crossing({ scene, cores }: { scene: Scene; cores: number }) {
     const leaves = new Map<number, number>();
     for (const m of round) {
       ++all;
-      if (node(m.from) === node(m.to)) continue;
+      if (!apart(ranks, m.from, m.to)) continue;
       ++messages;
       blocks += m.blocks;
-      leaves.set(node(m.from), (leaves.get(node(m.from)) ?? 0) + m.blocks);
+      leaves.set(number(m.from), (leaves.get(number(m.from)) ?? 0) + m.blocks);
     }
     most += Math.max(0, ...leaves.values());
   }
   return (
     <>
-      <h3>Between nodes of {cores}</h3>
-      <dl id="crossing">
-        <dt>Messages that leave their node</dt><dd>{messages} of {all}</dd>
+      <h3>{title}</h3>
+      <dl id={id}>
+        <dt>Messages that leave their {part}</dt><dd>{messages} of {all}</dd>
         <dt>Blocks in them</dt><dd>{blocks}</dd>
-        <dt>The busiest node of each round, summed up</dt><dd>{plural(most, "block")}</dd>
+        <dt>The busiest {part} of each round, summed up</dt><dd>{plural(most, "block")}</dd>
       </dl>
     </>
   );

@@ -1,5 +1,6 @@
 // Ranks on a circle, clockwise from the top, as in the papers' figures: each is a pie of its blocks.
 import { tintOf } from "../colours";
+import { belowSwitch, colourOf } from "../levels";
 import type { Painter, Point } from "../painter";
 import { bestByBlock, type Message, type Scene, type State } from "../scene";
 import { type Draw, type Drawing, type Item, same } from "./view";
@@ -156,15 +157,14 @@ export const drawCircle: Draw = (g, d) => {
   const { scene, state, palette } = d;
   const items: Item[] = [];
   drawGraph(g, d, ring);
-  if (d.cores > 1 && scene.p > 1) drawNodes(g, d, ring);
+  if (scene.p > 1) drawLevels(g, d, ring);
   const messages = d.repair ? [] : state.k > 0 ? scene.rounds[state.k - 1] : [];
   const labelled = scene.p <= 16 && messages.some((m) => m.blocks !== messages[0].blocks);
   for (const m of messages) {
     const way = wayOf(ring, scene.p, m.from, m.to);
     const chosen = same(d.chosen, { kind: "message", rank: m.from, step: m.send });
-    const across = d.cores > 1 && Math.floor(m.from / d.cores) !== Math.floor(m.to / d.cores);
     const wrong = d.marked !== undefined && ((d.marked.rank === m.from && d.marked.step === m.send) || (d.marked.rank === m.to && d.marked.step === m.recv));
-    const colour = chosen ? palette.focus : wrong ? palette.wrong : across ? palette.across : palette.accent;
+    const colour = chosen ? palette.focus : wrong ? palette.wrong : colourOf(palette, d.levels, m.from, m.to);
     const width = (scene.p > 64 ? 0.8 : 1.4) + (scene.mostBlocks > 1 ? (1.6 * m.blocks) / scene.mostBlocks : 0.6) + (chosen ? 1.5 : 0);
     arrow(g, way, colour, width);
     const [x, y] = way.points[5];
@@ -202,14 +202,21 @@ export const drawCircle: Draw = (g, d) => {
   return items;
 };
 
-/** Ranks of one node lie on one arc. */
-function drawNodes(g: Painter, d: Drawing, ring: Ring): void {
+/** Ranks below one switch lie on one arc, and so do those of one node, inside it. */
+function drawLevels(g: Painter, d: Drawing, ring: Ring): void {
+  const { levels, palette } = d;
+  if (levels.nodes > 1) drawArcs(g, d, ring, belowSwitch(levels), 0.43, palette.rule, 14);
+  if (levels.cores > 1) drawArcs(g, d, ring, levels.cores, 0.36, palette.raised, 8);
+}
+
+/** An arc for each `ranks` of them. It goes so far beyond the outer ones, as a share of the way to the next, and is so much wider. */
+function drawArcs(g: Painter, d: Drawing, ring: Ring, ranks: number, beyond: number, colour: string, wider: number): void {
   const p = d.scene.p;
-  for (let first = 0; first < p; first += d.cores) {
-    const last = Math.min(first + d.cores, p) - 1;
+  for (let first = 0; first < p; first += ranks) {
+    const last = Math.min(first + ranks, p) - 1;
     const points: Point[] = [];
     const steps = Math.max(2, (last - first + 1) * 6);
-    for (let i = 0; i <= steps; ++i) points.push(at(ring, p, first - 0.36 + ((last - first + 0.72) * i) / steps, 0));
-    g.line(points, d.palette.raised, 2 * ring.node + 8);
+    for (let i = 0; i <= steps; ++i) points.push(at(ring, p, first - beyond + ((last - first + 2 * beyond) * i) / steps, 0));
+    g.line(points, colour, 2 * ring.node + wider);
   }
 }

@@ -1,6 +1,7 @@
 // Ranks and rounds: whom each rank sends to, and how much.
 import type { Draw, Item } from "./view";
 import { same } from "./view";
+import { colourOf } from "../levels";
 import { messageInWords } from "./circle";
 
 export const drawMatrix: Draw = (g, d) => {
@@ -25,12 +26,11 @@ export const drawMatrix: Draw = (g, d) => {
     for (const m of messages) {
       const x = left + k * w + gap;
       const y = top + m.from * h + gap;
-      const across = d.cores > 1 && Math.floor(m.from / d.cores) !== Math.floor(m.to / d.cores);
       const share = m.blocks / scene.mostBlocks;
       const chosen = same(d.chosen, { kind: "message", rank: m.from, step: m.send });
       const wrong = d.marked !== undefined && d.marked.rank === m.from && d.marked.step === m.send;
       const strength = Math.round((done ? 70 : 30) + (done ? 100 : 50) * share).toString(16).padStart(2, "0");
-      g.rect(x, y, w - 2 * gap, h - 2 * gap, (across ? palette.across : palette.accent) + strength,
+      g.rect(x, y, w - 2 * gap, h - 2 * gap, colourOf(palette, d.levels, m.from, m.to) + strength,
         chosen ? palette.focus : wrong ? palette.wrong : undefined, 2.5, Math.min(3, w / 6));
       if (h >= 13 && w >= 26) {
         const text = w >= 54 && scene.mostBlocks > 1 ? `→${m.to} ×${m.blocks}` : `→${m.to}`;

@@ -1,6 +1,7 @@
 // What all views have in common: they draw, and say what lies where.
 import type { Painter } from "../painter";
 import type { Palette } from "../colours";
+import type { Levels } from "../levels";
 import type { Scene, State } from "../scene";
 import type { Times } from "../answers";
 
@@ -31,7 +32,7 @@ export interface Drawing {
   palette: Palette;
   width: number;
   height: number;
-  cores: number;
+  levels: Levels;
   failed: readonly number[];
   chosen?: Chosen;
   /** A place that a refutation names. */
