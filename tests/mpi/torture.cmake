@@ -39,12 +39,15 @@ function(torture_tests)
   set(newer CIRCOLL_POLICY=file:${here}/newer.json)
   torture_test(newer_np5 5 "${preload_dropin};${newer}" --seed 56)
   torture_test(newer_np6 6 "${preload_dropin};CIRCOLL_CORES=1;CIRCOLL_PARTS=96;${newer}" --seed 57)
+  torture_test(newer_np7 7 "${preload_dropin};${newer}" --seed 59)
   torture_test(newer_np8 8 "${preload_delay};CIRCOLL_NODE=off;${newer}" --seed 58)
   torture_test(threads 3 ${preload_dropin} --seed 13 --threads multiple)
   # Among neighbours only, against the definition. The other tests have some such calls, too.
   foreach(np 2 3 5 7)
     torture_test(neighbors_np${np} ${np} ${preload_dropin} --seed 9${np} --collectives neighbors)
   endforeach()
+  torture_test(neighbors_node_aware_np7 7 "${preload_dropin};CIRCOLL_CORES=2;CIRCOLL_LEARN=off;CIRCOLL_NEIGHBOR=node_aware" --seed 96
+               --collectives neighbors)
   torture_test(neighbors_threads 3 "${preload_delay};CIRCOLL_NODE=off" --seed 98 --collectives neighbors --threads multiple)
   torture_test(neighbors_checked 3 "${preload_dropin};CIRCOLL_MATCH=1" --seed 99 --collectives neighbors)
   # The first blocking calls of a collective on each communicator are native, and the next ones are served.
