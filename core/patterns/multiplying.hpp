@@ -78,16 +78,13 @@ template <typename Blocks>
   return multiplying_at_once(places, ports, 2, [](const Multiplying::Level&) { return std::int64_t{1}; });
 }
 
-/// The blocks in a message of the first place. They are the most of all: folded ranks are at the first places.
-[[nodiscard]] inline std::int64_t blocks_on_level(const Multiplying& places, const Multiplying::Level& level) {
-  return level.unit + std::min(level.unit, places.folding().pairs());
-}
-
-/// Algorithm::on_ports of an allgather, and of its reversal with memory for `radix` messages.
+/// Algorithm::on_ports of an allgather, and of its reversal with memory for `radix` messages. Messages of the first
+/// place have the most blocks, because folded ranks are at the first places.
 [[nodiscard]] inline RoundsOnPorts multiplying_parts_on_ports(const Shape& shape, std::int64_t ports) {
   const Multiplying places(shape.size, value_of(shape, radix_above_two));
-  return multiplying_at_once(places, ports, shape.size,
-                             [&](const Multiplying::Level& level) { return blocks_on_level(places, level); });
+  return multiplying_at_once(places, ports, shape.size, [&](const Multiplying::Level& level) {
+    return level.unit + std::min(level.unit, places.folding().pairs());
+  });
 }
 
 // Formulas that recursive multiplying of all collectives shares. There are m radix^e places.

@@ -34,6 +34,14 @@ def exchange_program(directory, mpi):
     return program
 
 
+def yielding_library(directory):
+    """dev/yield.c, compiled in the directory: MPICH's ranks that outnumber the processors preload it."""
+    library = directory.resolve() / "yield.so"
+    if not library.exists():
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, ROOT / "dev/yield.c"], check=True)
+    return library
+
+
 def draw(circoll, output, *words):
     """Draws a chart by circoll plot. An experiment without matplotlib says so, and has its numbers."""
     done = subprocess.run([str(word) for word in (circoll, "plot", *words, "-o", output)], capture_output=True, text=True, check=False)

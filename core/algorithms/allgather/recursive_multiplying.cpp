@@ -60,28 +60,21 @@ void build(Builder& b) {
   b.next_round(after);
 }
 
-/// Blocks that the first place sends to its groups, the most of all.
-std::int64_t exchanged(const Multiplying& places) {
-  std::int64_t blocks = 0;
-  for (const Multiplying::Level& level : places.levels())
-    blocks += (level.members - 1) * patterns::blocks_on_level(places, level);
-  return blocks;
-}
-
 Cost cost(const Shape& shape) {
   const Rank p = shape.size;
-  const Multiplying places(p, patterns::value_of(shape, radix_above_two));
-  return {.rounds = places.rounds() + 2 * places.folds(),
-          .sent = exchanged(places) + (p - 1) * places.folds(),
+  const RoundsOnPorts one_port = patterns::multiplying_parts_on_ports(shape, 1);
+  return {.rounds = one_port.rounds,
+          .sent = one_port.volume + (p - 1) * one_port.one_way / 2,
           .received = p - 1,
           .copied = shape.in_place ? 0 : 1};
 }
 
 CriticalPath path(const Shape& shape) {
-  const Rank p = shape.size;
-  const Multiplying places(p, patterns::value_of(shape, radix_above_two));
-  return {
-      .blocks = p, .one_way = 2 * places.folds(), .volume = exchanged(places), .one_way_volume = p * places.folds()};
+  const RoundsOnPorts one_port = patterns::multiplying_parts_on_ports(shape, 1);
+  return {.blocks = shape.size,
+          .one_way = one_port.one_way,
+          .volume = one_port.volume,
+          .one_way_volume = one_port.one_way_volume};
 }
 
 }  // namespace

@@ -116,6 +116,11 @@ bool pays(Count bytes, const InternedChoice& choice, const CommState& state) {
 
 }  // namespace
 
+bool may_be_regular(const Call& call, const InternedChoice& choice) {
+  return call.collective == Collective::alltoallv && choice.kind == InternedChoice::Kind::automatic &&
+         !choice.policy->names_algorithm();
+}
+
 Count equal_block_bytes(const Call& call, Rank size) {
   if (call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE || call.sendbuf == call.recvbuf) return 0;
   const Count out = sent(call).bytes_of_each(size);
@@ -143,17 +148,16 @@ int ask(Count own, MPI_Comm comm, Count* all) {
 
 int find_regular(const Call& call, const InternedChoice& choice, const CommState& state, std::optional<Call>* found) {
   found->reset();
-  if (call.collective != Collective::alltoallv || choice.kind != InternedChoice::Kind::automatic ||
-      choice.policy->names_algorithm() || !may_ask(state))
-    return MPI_SUCCESS;
+  if (!may_be_regular(call, choice) || !may_ask(state)) return MPI_SUCCESS;
   Count own = equal_block_bytes(call, state.size());
-  if (own > 0 && !(sent(call).adjoins(state.size(), own) && received(call).adjoins(state.size(), own))) own = 0;
+  Side out = sent(call), in = received(call);
+  if (own > 0 && !(out.adjoins(state.size(), own) && in.adjoins(state.size(), own))) own = 0;
   Count bytes = 0;
   if (const int rc = ask(own, call.comm, &bytes); rc != MPI_SUCCESS) return rc;
   if (bytes == 0 || bytes > most_bytes || !pays(bytes, choice, state)) return MPI_SUCCESS;
   *found = Call{.collective = Collective::alltoall,
-                .sendbuf = sent(call).first_block(),
-                .recvbuf = received(call).first_block(),
+                .sendbuf = out.first_block(),
+                .recvbuf = in.first_block(),
                 .sendcount = bytes,
                 .recvcount = bytes,
                 .sendtype = MPI_BYTE,

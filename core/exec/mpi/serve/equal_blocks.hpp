@@ -23,6 +23,9 @@ namespace circoll::mpi {
 
 struct CallResult;
 
+/// True for an alltoallv or alltoallw for which a policy chooses. The same on all ranks.
+[[nodiscard]] bool may_be_regular(const Call& call, const InternedChoice& choice);
+
 /// The packed bytes of each block that this rank sends and receives. It is 0 if they differ or are empty, if MPI packs
 /// their datatype wrongly, and for calls in place. O(p).
 [[nodiscard]] Count equal_block_bytes(const Call& call, Rank size);

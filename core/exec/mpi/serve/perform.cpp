@@ -166,9 +166,7 @@ CallResult perform_on(CommState& state, const Call& call, const InternedChoice& 
 /// An alltoallv that a policy serves, and whose blocks are all equal. Nothing for other calls, and erroneous ones.
 std::optional<CallResult> perform_as_alltoall(CommState& state, const Call& call, const InternedChoice& choice,
                                               bool is_valid, bool timed) {
-  if (call.collective != Collective::alltoallv || choice.kind != InternedChoice::Kind::automatic ||
-      choice.policy->names_algorithm())
-    return std::nullopt;
+  if (!may_be_regular(call, choice)) return std::nullopt;
   // One rank alone may make an erroneous call, so that it does not count.
   if (!is_valid && CallerBuffers(call, state.rank(), state.size()).erroneous()) return std::nullopt;
   return state.attached<EqualBlocks>().serve(call, choice, state, timed);
