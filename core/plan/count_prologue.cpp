@@ -1,6 +1,7 @@
 #include "plan/count_prologue.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
@@ -8,6 +9,9 @@
 
 namespace circoll {
 namespace {
+
+/// The mark of a rank is the sign of all counts that it sends, which nothing else needs.
+constexpr Count mark_bit = std::numeric_limits<Count>::min();
 
 /// The schedule with a storage of its own for every scratch buffer. A view can then not overwrite the counts that
 /// another view of the same memory has seen.
@@ -46,7 +50,7 @@ CountPrologue::CountPrologue(const Schedule& data) : collective_(data.collective
 }
 
 void CountPrologue::fill(Count own_count, std::span<const Count> counts, std::span<Count> send, std::span<Count> recv,
-                         std::span<Count> scratch) const {
+                         std::span<Count> scratch, bool mark) const {
   check(send.size() >= send_counts_ && recv.size() >= recv_counts_ && scratch.size() >= scratch_counts(),
         "count prologue: arrays too small");
   std::fill(send.begin(), send.end(), 0);
@@ -54,6 +58,9 @@ void CountPrologue::fill(Count own_count, std::span<const Count> counts, std::sp
   std::fill(scratch.begin(), scratch.end(), 0);
   if (is_exchange(collective_)) {
     std::copy_n(counts.begin(), std::min(counts.size(), send_counts_), send.begin());
+    if (mark) {
+      for (Count& count : send.first(send_counts_)) count |= mark_bit;
+    }
     return;
   }
   const bool is_root = shape_.rank == shape_.root;
@@ -69,18 +76,22 @@ void CountPrologue::fill(Count own_count, std::span<const Count> counts, std::sp
   }
 }
 
-void CountPrologue::collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
+bool CountPrologue::collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
                             std::span<Count> counts) const {
   check(known_.empty() || counts.size() == known_.size(), "count prologue: one count per known block");
   std::fill(counts.begin(), counts.end(), 0);
+  bool marked = false;
   // Some slots of a block may never have been written (they still hold 0); all others agree.
   for (const CountSource& place : places_) {
     const std::span<const Count> area = place.area == Area::send ? send : place.area == Area::recv ? recv : scratch;
     const auto at = known_.empty() ? place.user_block
                                    : std::lower_bound(known_.begin(), known_.end(), place.user_block) - known_.begin();
     Count& count = counts[static_cast<std::size_t>(at)];
-    count = std::max(count, area[place.index]);
+    const Count told = area[place.index];
+    marked = marked || told < 0;
+    count = std::max(count, told & ~mark_bit);
   }
+  return marked;
 }
 
 }  // namespace circoll

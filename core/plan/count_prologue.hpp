@@ -35,13 +35,15 @@ class CountPrologue {
 
   /// Clears the three arrays and writes the counts that this rank knows. They are its own count (gatherv), all counts
   /// (scatterv at the root), or those of the blocks that it sends (alltoallv). `own_count` is for gatherv at other
-  /// ranks than the root, `counts` (p entries) for the others.
+  /// ranks than the root, `counts` (p entries) for the others. `mark` is a word of this rank to all others in an
+  /// alltoallv.
   void fill(Count own_count, std::span<const Count> counts, std::span<Count> send, std::span<Count> recv,
-            std::span<Count> scratch) const;
+            std::span<Count> scratch, bool mark = false) const;
 
   /// Collects the counts after execution. For gatherv and scatterv, `counts` has p entries: counts[b] of every user
   /// block b that touches this rank, and 0 for the others. For alltoallv they are counts[i] of known_blocks()[i].
-  void collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
+  /// Returns true if some rank has set its mark: the same on all ranks, since each has a block of every rank.
+  bool collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
                std::span<Count> counts) const;
 
   /// alltoallv: the user blocks that touch this rank, ascending.

@@ -47,6 +47,8 @@ class PreparedCall {
   /// Tags that an execution wants, so that no two messages of a pair of ranks have the same. They are equal on
   /// all ranks.
   [[nodiscard]] int tags() const { return tags_; }
+  /// True if the caller has named the algorithm, which is executed as it is written.
+  [[nodiscard]] bool named() const { return named_; }
   /// Why the policy chose selection(); empty if the call is native.
   [[nodiscard]] const std::string& why() const { return why_; }
   /// Why the call is native; empty if it is served.

@@ -1,4 +1,5 @@
 """Functions that the experiments share."""
+import json
 import os
 import pathlib
 import statistics
@@ -32,6 +33,27 @@ def exchange_program(directory, mpi):
     if not program.exists():
         subprocess.run([f"mpicc.{mpi}", "-O2", "-o", program, ROOT / "tools/bench/exchange.c"], check=True)
     return program
+
+
+def exchange_on_hosts(options, mpi, hosts, cores, pairs, word, variables, sizes, name):
+    """The medians of a launch of exchange.c between emulated hosts, in us, by the size of a value. `pairs` is its FILE, `word` what it calls.
+    Variables of Circoll, or none: without it. They stay in `name`.json in the directory."""
+    file = options.directory / f"{name}.json"
+    if not file.exists():
+        settings = []
+        if variables is not None:
+            library = options.build / f"lib/circoll/{mpi}/libcircoll-mpi.so"
+            for variable in (f"LD_PRELOAD={library}", "CIRCOLL_SERVE_AFTER=0", *(f"{key}={value}" for key, value in variables.items())):
+                settings += ["-x", variable]
+        partial = file.with_suffix(".partial").resolve()
+        command = ["dev/netbed", "--mpi", mpi, "--hosts", hosts, "--ppn", cores, "--time-limit", 120, "--no-verify", "--result", partial, *settings, "--",
+                   exchange_program(options.directory, mpi), pairs.resolve(), options.calls, word, partial, *sizes]
+        done = subprocess.run([str(one) for one in command], capture_output=True, text=True, check=False, cwd=ROOT)
+        if done.returncode != 0:
+            sys.exit(f"{file}: exit code {done.returncode}\n{done.stdout[-1000:]}{done.stderr[-1000:]}")
+        partial.rename(file)
+        say(file.name)
+    return json.loads(file.read_text())
 
 
 def yielding_library(directory):

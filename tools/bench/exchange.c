@@ -1,23 +1,23 @@
-// Times an exchange: exchange FILE CALLS neighbor|messages|alltoallw|gaps RESULT BYTES...
+// Times an exchange: exchange FILE CALLS neighbor|messages|alltoallv|alltoallw|gaps RESULT BYTES...
 //
 // FILE has a line "FROM TO VALUES" for each two ranks, and BYTES is the size of a value. `neighbor` calls
-// MPI_Neighbor_alltoallv, `messages` posts MPI_Irecv and MPI_Isend and waits, `alltoallw` calls MPI_Alltoallw with
-// MPI_BYTE. So does `gaps`, with a vector of every second eight bytes, as blocks of an array have it. RESULT gets
-// a line of JSON: for each of BYTES the median of the later half of the calls, each the longest of all ranks, in
-// microseconds.
+// MPI_Neighbor_alltoallv, `messages` posts MPI_Irecv and MPI_Isend and waits, `alltoallv` calls MPI_Alltoallv, and
+// `alltoallw` MPI_Alltoallw, with MPI_BYTE. So does `gaps`, with a vector of every second eight bytes, as blocks of
+// an array have it. RESULT gets a line of JSON: for each of BYTES the median of the later half of the calls, each
+// the longest of all ranks, in microseconds.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum way { NEIGHBOR, MESSAGES, ALLTOALLW, GAPS, WAYS };
-static const char* const names[WAYS] = {"neighbor", "messages", "alltoallw", "gaps"};
+enum way { NEIGHBOR, MESSAGES, ALLTOALLV, ALLTOALLW, GAPS, WAYS };
+static const char* const names[WAYS] = {"neighbor", "messages", "alltoallv", "alltoallw", "gaps"};
 
 struct side {
   int peers, total;
   int *rank, *values, *count, *displ;
   char* memory;
-  // for MPI_Alltoallw, of all ranks
+  // for MPI_Alltoallv and MPI_Alltoallw, of all ranks
   int *w_count, *w_displ;
   MPI_Datatype* w_type;
 };
@@ -83,6 +83,9 @@ static void call(enum way way, struct side* out, struct side* in, MPI_Comm graph
     for (int i = 0; i < out->peers; ++i)
       MPI_Isend(out->memory + out->displ[i], out->count[i], MPI_BYTE, out->rank[i], 0, graph, &requests[n++]);
     MPI_Waitall(n, requests, statuses);
+  } else if (way == ALLTOALLV) {
+    MPI_Alltoallv(out->memory, out->w_count, out->w_displ, MPI_BYTE, in->memory, in->w_count, in->w_displ, MPI_BYTE,
+                  MPI_COMM_WORLD);
   } else {
     MPI_Alltoallw(out->memory, out->w_count, out->w_displ, out->w_type, in->memory, in->w_count, in->w_displ,
                   in->w_type, MPI_COMM_WORLD);
@@ -110,7 +113,7 @@ int main(int argc, char** argv) {
   int rank = 0, p = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
-  if (argc < 6) fail("FILE CALLS neighbor|messages|alltoallw|gaps RESULT BYTES...");
+  if (argc < 6) fail("FILE CALLS neighbor|messages|alltoallv|alltoallw|gaps RESULT BYTES...");
   const int calls = atoi(argv[2]), half = calls / 2;
   enum way way = NEIGHBOR;
   while (way < WAYS && strcmp(argv[3], names[way]) != 0) ++way;

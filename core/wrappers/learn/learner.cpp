@@ -19,7 +19,7 @@ namespace circoll::interpose {
 namespace {
 
 /// The number of algorithms that are tried beside the model's choice and the library's own. They are that of the policy
-/// `classic`, and the next ones in the model's ranking.
+/// `classic`, an exchange through nodes, and the next ones in the model's ranking.
 constexpr std::size_t most_tried = 4;
 /// An algorithm is not tried if the model predicts that it is slower by so much.
 constexpr double hopeless = 2;
@@ -34,6 +34,9 @@ constexpr Count much_on_network = 8 << 10, much_on_node = 1 << 20;
 constexpr Count short_block = 1 << 10;
 
 bool rounds(const CallFacts& facts) { return is_reducing(facts.collective) && !facts.exact_op; }
+
+/// Up to this p the model compares ways through nodes for an exchange whose sizes no rank knows.
+constexpr Rank most_ranks_through_nodes = 4096;
 
 /// An algorithm that was learned. Nobody has named it, so that labels serve it as they serve a policy's choice.
 class LearnedChoice final : public Policy {
@@ -51,10 +54,26 @@ class LearnedChoice final : public Policy {
   std::unique_ptr<const Policy> fixed_;
 };
 
+/// True for an algorithm by which an alltoallv forwards blocks. It stops between its messages until a rank is in MPI
+/// again, so that it is for blocking calls. And it copies all of a buffer that is in place.
+bool forwards(const LearnedCandidate& candidate) {
+  return candidate.selection.algorithm != nullptr && counts_go_first(candidate.selection) &&
+         is_exchange(candidate.selection.collective);
+}
+
+/// The candidates that may serve a call where nothing rounds.
+std::uint32_t all_of(const std::vector<LearnedCandidate>& candidates, const mpi::Call& call) {
+  std::uint32_t all = 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (call.sendbuf != MPI_IN_PLACE || !forwards(candidates[i])) all |= std::uint32_t{1} << i;
+  }
+  return all;
+}
+
 /// The candidates that may serve a call without changing a bit of its result.
 std::uint32_t allowed_of(const std::vector<LearnedCandidate>& candidates, const CallFacts& facts, const mpi::Call& call,
                          const Decision& decision, const PolicyOptions& options, KnownBits& bits) {
-  if (!rounds(facts)) return (std::uint32_t{1} << candidates.size()) - 1;
+  if (!rounds(facts)) return all_of(candidates, call);
   const int root = call.root;
   const std::optional<BitClass> wanted = bits.of(*decision.selection, facts, root, options);
   std::uint32_t allowed = 1;
@@ -236,6 +255,24 @@ std::optional<std::size_t> Learner::known_best(const LearnedKey& key, std::vecto
   return static_cast<std::size_t>(same - candidates.begin());
 }
 
+std::optional<Selection> Learner::through_nodes(CallFacts facts) const {
+  if (facts.collective != Collective::alltoallv || facts.p > most_ranks_through_nodes) return std::nullopt;
+  constexpr Count block = 64;  // short ones, as those that gain
+  facts.collective = Collective::alltoall;
+  facts.bytes = block * facts.p;
+  const Decision decision = model_->decide(facts);
+  for (const Candidate& one : decision.candidates) {
+    if (one.selection.algorithm->guarantees.direct) break;
+    if (one.selection.algorithm->name != "node_aware") continue;
+    // With a radix, blocks would pass through several nodes, which would hold more than their own.
+    Selection through{
+        .algorithm = one.selection.algorithm, .collective = Collective::alltoallv, .params = one.selection.params};
+    through.params.erase("radix");
+    return through;
+  }
+  return std::nullopt;
+}
+
 LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, const Decision& decision,
                                const mpi::InternedChoice& unlearned, KnownBits& bits) {
   std::vector<LearnedCandidate> candidates;
@@ -263,6 +300,7 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
     add(choice_of(open), open, open.text(), seconds);
   };
   if (const Decision classic = classic_->decide(facts); classic.selection) try_too(*classic.selection, 0);
+  if (const std::optional<Selection> through = through_nodes(facts)) try_too(*through, 0);
   for (const Candidate& candidate : ranking.candidates) {
     if (candidates.size() >= most_tried + 2 || candidate.seconds > hopeless * first_s) break;
     try_too(candidate.selection, candidate.seconds);
@@ -320,8 +358,8 @@ std::optional<LearnedCalls::KnownGroup> Learner::learn_about(const mpi::Call& ca
   const double bytes = irregular && has_unknown_size(facts.collective) ? static_cast<double>(buffers.own_bytes()) : 0;
   if (!rounds(facts)) {
     if (const auto known = calls.groups().find(kind); known != calls.groups().end()) {
-      const auto all = (std::uint32_t{1} << known->second.candidates.size()) - 1;
-      return LearnedCalls::KnownGroup{.group = &known->second, .allowed = all, .bytes = bytes};
+      return LearnedCalls::KnownGroup{
+          .group = &known->second, .allowed = all_of(known->second.candidates, call), .bytes = bytes};
     }
   }
   const Rank blocks = has_one_vector(facts.collective) ? 1 : facts.p;
@@ -414,8 +452,9 @@ const mpi::InternedChoice& Learner::best(const mpi::Call& call, const mpi::Inter
   if ((found.known.allowed >> best & 1U) == 0) return unlearned;
   // The time of a blocking native call says nothing about the library's nonblocking and persistent ones. They are other
   // code, and in MPICH 4.0 they are at fault.
-  const mpi::InternedChoice& choice = *found.known.group->candidates[best].choice;
-  return choice.kind == mpi::InternedChoice::Kind::native ? unlearned : choice;
+  const LearnedCandidate& winner = found.known.group->candidates[best];
+  const bool blocking_only = winner.choice->kind == mpi::InternedChoice::Kind::native || forwards(winner);
+  return blocking_only ? unlearned : *winner.choice;
 }
 
 int Learner::ended(const Turn& turn, const mpi::Call& call, double seconds, int error) {

@@ -244,6 +244,9 @@ class Learner {
                                                                     LearnedCalls& calls);
   [[nodiscard]] LearnedGroup group_of(const CallFacts& facts, const mpi::Call& call, const Decision& decision,
                                       const mpi::InternedChoice& unlearned, KnownBits& bits);
+  /// The exchange through nodes that an alltoallv may try. The model takes none by itself, since no rank knows the
+  /// sizes. Nothing: the calls are others, ranks are too many, or the model expects no gain for short blocks.
+  [[nodiscard]] std::optional<Selection> through_nodes(CallFacts facts) const;
   /// The candidate that was the best in an earlier run, added if it is not there.
   [[nodiscard]] std::optional<std::size_t> known_best(const LearnedKey& key, std::vector<LearnedCandidate>& candidates);
   [[nodiscard]] const mpi::InternedChoice* choice_of(const Selection& selection);

@@ -1,10 +1,14 @@
 /* Calls of many kinds, repeated often, on two communicators that take turns, so that Circoll can learn from them.
- * Prints a digest of all results of every rank. Usage: learning CALLS */
+ * Prints a digest of all results of every rank. Usage: learning CALLS [MICROSECONDS], by which rank 0 is late for each
+ * MPI_Alltoallv: so long calls pay for trials. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static unsigned late_us = 0;
 
 static uint64_t digest = 14695981039346656037ULL;
 
@@ -78,6 +82,7 @@ static void one(int call, MPI_Comm comm, float* mine, float* all) {
       MPI_Scatterv(mine, counts, displs, MPI_FLOAT, all, n, MPI_FLOAT, 0, comm);
       break;
     case 14: /* the same sizes in each call */
+      if (rank == 0 && late_us > 0) usleep(late_us);
       MPI_Alltoallv(mine, fews, displs, MPI_FLOAT, all, fews, displs, MPI_FLOAT, comm);
       break;
     default:
@@ -91,6 +96,7 @@ static void one(int call, MPI_Comm comm, float* mine, float* all) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int calls = argc > 1 ? atoi(argv[1]) : 1000;
+  if (argc > 2) late_us = (unsigned)atoi(argv[2]);
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -122,6 +123,8 @@ class CallerBuffers {
   [[nodiscard]] Signature prologue_signature(const InternedChoice& choice) const;
   /// Packed bytes of this rank's contribution or block. For alltoall(v) they are of all that it sends.
   [[nodiscard]] Count own_bytes() const { return own_bytes_; }
+  /// Packed bytes that this rank sends, or those that it receives if they are more. O(p).
+  [[nodiscard]] Count longer_side_bytes() const { return std::max(send_.total_bytes(), recv_.total_bytes()); }
   /// Packed bytes of every block that this rank knows about: at the root, or those that it sends (alltoallv). Elsewhere
   /// nothing is written.
   void known_counts(std::span<Count> counts) const;

@@ -43,7 +43,7 @@ PendingCall::PendingCall(const Call& call, CommState& state, const Observer& obs
 void PendingCall::describe(Ended& ended) noexcept {
   ended.collective = asked_;
   ended.outcome =
-      CallResult{.by = keep_served(operation_.plan()), .reason = operation_.plan()->why(), .bytes = operation_.bytes()};
+      CallResult{.by = keep_served(operation_.plan()), .reason = operation_.why(), .bytes = operation_.bytes()};
 }
 
 void PendingNeighbor::describe(Ended& ended) noexcept {

@@ -117,8 +117,9 @@ Signature Operation::data_signature() const {
     const bool direct = moving == Collective::alltoallv;
     signature.head.choice = direct ? intern(moving, "linear") : intern(moving, *choice_->policy);
   }
+  if (counts_.too_long()) signature.head.choice = intern(signature.head.collective, "linear");
   signature = placed(signature);
-  if (counts_.plan() != nullptr) {
+  if (counts_.forwards()) {
     counts_.add_to(signature);
   } else if (user_.needs_prologue() && is_rooted(call_.collective)) {
     counts_.add_known(user_, signature);

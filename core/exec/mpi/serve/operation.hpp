@@ -68,6 +68,12 @@ class Operation final : public Work {
     return counts_.plan() ? counts_.plan() : last_plan_;
   }
 
+  /// Why plan() serves it.
+  [[nodiscard]] std::string_view why() const {
+    if (counts_.too_long()) return "a rank sends or receives more than 1 MiB, so that blocks go straight";
+    return plan()->why();
+  }
+
   /// Takes the numbers of a nonblocking operation, whose messages may be under way beside those of others. An erroneous
   /// call takes none, because the other ranks' call is the next one here.
   void take_numbers();

@@ -25,7 +25,9 @@ void CountExchange::bind(CallerBuffers& user, Rank size, Arena& memory, Binding&
   counts_.resize(std::max(static_cast<std::size_t>(size), prologue.known_blocks().size()));
   const std::span<Count> own(counts_.data(), static_cast<std::size_t>(size));
   user.known_counts(own);
-  prologue.fill(user.own_bytes(), own, send_, recv_, scratch_);
+  const bool mark =
+      !plan_->named() && is_exchange(user.call().collective) && user.longer_side_bytes() > most_forwarded_bytes;
+  prologue.fill(user.own_bytes(), own, send_, recv_, scratch_, mark);
   binding.base = {reinterpret_cast<char*>(send_.data()), reinterpret_cast<char*>(recv_.data()),
                   reinterpret_cast<char*>(scratch_.data())};
   binding.staging = base + send + recv + scratch;
@@ -36,9 +38,9 @@ void CountExchange::bind(CallerBuffers& user, Rank size, Arena& memory, Binding&
 void CountExchange::collect(CallerBuffers& user, Arena& memory) {
   const CountPrologue& prologue = *plan_->prologue();
   const std::vector<Block>& blocks = prologue.known_blocks();
-  prologue.collect(send_, recv_, scratch_, counts_);
+  too_long_ = prologue.collect(send_, recv_, scratch_, counts_);
   memory.reset();
-  if (!user.admits(blocks, counts_)) user.discard(blocks, counts_);
+  if (forwards() && !user.admits(blocks, counts_)) user.discard(blocks, counts_);
 }
 
 void CountExchange::add_to(Signature& signature) const {

@@ -102,8 +102,14 @@ struct MemoryDivision {
 
 /// The counts, in packed bytes, of all blocks that will pass through this rank. For gatherv and scatterv there are p.
 /// For alltoallv there are those of the prologue's known blocks.
+///
+/// A rank that forwards blocks may hold what other ranks of its node send and receive. Unless the caller has named the
+/// algorithm, a rank of an alltoallv that sends or receives more than `most_forwarded_bytes` marks its counts. Then all
+/// ranks know it after the exchange, and the data go straight.
 class CountExchange {
  public:
+  static constexpr Count most_forwarded_bytes = 1 << 20;
+
   /// `counts` is memory for what is learned. It outlives the object.
   explicit CountExchange(std::vector<Count>& counts) : counts_(counts) {}
 
@@ -113,6 +119,10 @@ class CountExchange {
   /// True if the counts must be exchanged before the data. They are kept once a start has learned them.
   [[nodiscard]] bool due() const { return plan_ != nullptr && !known_; }
   void set_known() { known_ = true; }
+  /// True if the data go straight, since a rank has so many.
+  [[nodiscard]] bool too_long() const { return too_long_; }
+  /// True if the counts are needed for the data.
+  [[nodiscard]] bool forwards() const { return plan_ != nullptr && !too_long_; }
 
   /// Makes the memory and the binding of the exchange ready.
   void bind(CallerBuffers& user, Rank size, Arena& memory, Binding& binding);
@@ -126,7 +136,7 @@ class CountExchange {
  private:
   std::vector<Count>& counts_;
   std::shared_ptr<BoundPlan> plan_{};
-  bool known_ = false;
+  bool known_ = false, too_long_ = false;
   std::span<Count> send_{}, recv_{}, scratch_{};  ///< in the operation's memory
 };
 

@@ -59,7 +59,7 @@ CallResult outcome_of(const Operation& operation, int error, bool keeps) {
   const std::shared_ptr<BoundPlan>& plan = operation.plan();
   return CallResult{.error = error,
                     .by = keeps ? refer_to(plan->selection()) : keep_served(plan),
-                    .reason = plan->why(),
+                    .reason = operation.why(),
                     .bytes = operation.bytes()};
 }
 
