@@ -9,10 +9,12 @@ import sys
 
 GROUPS = {
     "Reductions": ["allreduce", "reduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan"],
-    "From all to all": ["allgather", "allgatherv", "alltoall", "alltoallv", "barrier"],
-    "Among neighbours": ["neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv"],
+    "From all to all": ["allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "barrier"],
+    "Among neighbours": ["neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"],
     "From and to a root": ["bcast", "gather", "gatherv", "scatter", "scatterv"],
 }
+# Values of C++ have one type, so a call with a datatype for each block has MPI's own arguments only.
+BY_DATATYPES = {"alltoallw", "neighbor_alltoallw"}
 BEGIN, END = "<!-- signatures: python3 tests/signatures_test.py . --write -->\n", "<!-- end of signatures -->\n"
 
 
@@ -53,7 +55,7 @@ def tables(buffers, values, with_mpi):
         text += (f"\n| {group} | C++: `circoll::` | C++, by value: `circoll::` | C: `circoll_mpi_`, C++: `circoll::mpi::` |\n"
                  "|---|---|---|---|\n")
         for name in names:
-            text += f"| {name} | {shown(buffers[name][0])} | {by_value(values.get(name))} | {shown(with_mpi[name])} |\n"
+            text += f"| {name} | {shown(buffers.get(name, [[]])[0])} | {by_value(values.get(name))} | {shown(with_mpi[name])} |\n"
     return text + "\n" + END
 
 
@@ -69,7 +71,7 @@ def main():
     known = [name for names in GROUPS.values() for name in names]
 
     wrong = []
-    if set(known) != set(buffers):
+    if set(known) != set(buffers) | BY_DATATYPES:
         wrong.append(f"comm.hpp and neighbors.hpp declare {sorted(buffers)}, and the groups have {sorted(known)}")
     for name in known:
         if c[name] != cpp[name]:
@@ -78,8 +80,8 @@ def main():
             if c.get(form) != [*c[name], "request"]:
                 wrong.append(f"circoll_mpi_{form} has not the arguments of circoll_mpi_{name}, and a request")
     said = re.sub(r'"\s*"', "", (include / "misuse.hpp").read_text(encoding="utf-8"))
-    for name in known:
-        forms = [f"write {name}{shown(buffers[name][0])}"]
+    for name in buffers:
+        forms = [f"write {name}{shown(buffers.get(name, [[]])[0])}"]
         if name in values:
             forms.append(f"or by value {name}{shown([n for n in values[name][0] if n != 'with_counts'])}")
         for form in (form.replace("`", "").replace(")", "[, choice])") for form in forms):

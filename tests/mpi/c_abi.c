@@ -11,6 +11,31 @@ int circoll_test_c_abi(void);
 /* The same for wrong calls: returns the line of the check that failed. */
 int circoll_test_c_errors(void);
 
+/* The same with a datatype for each block, and displacements in bytes. */
+static int each_rank_to_each(int size, const int* sent, int* gathered, const int64_t* counts, const int64_t* displs) {
+  static const char* const choices[] = {NULL, "native", "pairwise"};
+  MPI_Datatype* const types = malloc((size_t)size * sizeof *types);
+  int64_t* const bytes = malloc((size_t)size * sizeof *bytes);
+  int i, k, failed = 0;
+  for (i = 0; i < size; ++i) {
+    types[i] = MPI_INT;
+    bytes[i] = displs[i] * (int64_t)sizeof *sent;
+  }
+  for (i = 0; i < 3 && failed == 0; ++i) {
+    for (k = 0; k < size; ++k) gathered[k] = -1;
+    if (circoll_mpi_alltoallw(sent, counts, bytes, types, gathered, counts, bytes, types, MPI_COMM_WORLD, choices[i]) !=
+        CIRCOLL_OK) {
+      failed = 40 + i;
+    }
+    for (k = 0; k < size && failed == 0; ++k) {
+      if (gathered[size - 1 - k] != k) failed = 50 + i;
+    }
+  }
+  free(bytes);
+  free(types);
+  return failed;
+}
+
 int circoll_test_c_abi(void) {
   int rank = 0, size = 1, i;
   int64_t *counts, *displs;
@@ -83,6 +108,7 @@ int circoll_test_c_abi(void) {
   for (i = 0; i < size && failed == 0; ++i) {
     if (gathered[i] != i) failed = 17;
   }
+  if (failed == 0) failed = each_rank_to_each(size, sent, gathered, counts, displs);
   free(sent);
   free(counts);
   free(displs);
@@ -133,6 +159,8 @@ static int wrong_reductions(MPI_Comm comm, int size, int64_t** counts, int* in, 
 static int wrong_movements(MPI_Comm comm, MPI_Comm self, int size, int64_t** counts, int* in, int* out,
                            const char* choice) {
   const int64_t *good = counts[0], *bad = counts[1];
+  const int64_t one = 1;
+  const MPI_Datatype none = MPI_DATATYPE_NULL;
   WRONG("send count is -1", circoll_mpi_allgather(in, -1, MPI_INT, out, 1, MPI_INT, comm, choice));
   WRONG("receive count is -1", circoll_mpi_allgather(in, 1, MPI_INT, out, -1, MPI_INT, comm, choice));
   WRONG("receive datatype", circoll_mpi_allgather(in, 1, MPI_INT, out, 1, MPI_DATATYPE_NULL, comm, choice));
@@ -154,6 +182,9 @@ static int wrong_movements(MPI_Comm comm, MPI_Comm self, int size, int64_t** cou
   WRONG("send counts", circoll_mpi_alltoallv(in, NULL, good, MPI_INT, out, good, good, MPI_INT, comm, choice));
   WRONG("displacements", circoll_mpi_alltoallv(in, good, good, MPI_INT, out, good, NULL, MPI_INT, comm, choice));
   WRONG("rank 0 is -1", circoll_mpi_alltoallv(in, good, good, MPI_INT, out, bad, good, MPI_INT, comm, choice));
+  WRONG("send datatypes", circoll_mpi_alltoallw(in, good, good, NULL, out, good, good, &none, comm, choice));
+  WRONG("rank 0 is -1", circoll_mpi_alltoallw(in, good, good, &none, out, bad, good, &none, comm, choice));
+  WRONG("datatype of rank 0", circoll_mpi_alltoallw(in, &one, good, &none, out, &one, good, &none, self, choice));
   WRONG("count is -1", circoll_mpi_bcast(out, -1, MPI_INT, 0, comm, choice));
   WRONG("root is -1", circoll_mpi_bcast(out, 1, MPI_INT, -1, comm, choice));
   WRONG("MPI_DATATYPE_NULL", circoll_mpi_bcast(out, 1, MPI_DATATYPE_NULL, 0, comm, choice));

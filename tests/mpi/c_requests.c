@@ -42,6 +42,37 @@ static int finish(circoll_mpi_request* request, int persistent) {
     if (line != 0) return 1000 * __LINE__ + line;                                                 \
   } while (0)
 
+/* An alltoallw. Its arrays are overwritten, and its datatypes freed, as soon as it has begun or been made. */
+static int exchange_by_types(MPI_Comm comm, const char* choice, int persistent, const int64_t* displs, const int* in,
+                             int* out) {
+  int size, i, line, rc;
+  MPI_Datatype* types;
+  int64_t *counts, *bytes;
+  circoll_mpi_request request = NULL;
+  PMPI_Comm_size(comm, &size);
+  types = malloc((size_t)size * sizeof *types);
+  counts = malloc((size_t)size * sizeof *counts);
+  bytes = malloc((size_t)size * sizeof *bytes);
+  for (i = 0; i < size; ++i) {
+    PMPI_Type_contiguous(1, MPI_INT, &types[i]);
+    PMPI_Type_commit(&types[i]);
+    counts[i] = 1;
+    bytes[i] = displs[i] * (int64_t)sizeof *in;
+  }
+  rc = (persistent ? circoll_mpi_alltoallw_init : circoll_mpi_ialltoallw)(in, counts, bytes, types, out, counts, bytes,
+                                                                          types, comm, choice, &request);
+  for (i = 0; i < size; ++i) {
+    PMPI_Type_free(&types[i]);
+    counts[i] = -1;
+    bytes[i] = 1 << 30;
+  }
+  line = rc == CIRCOLL_OK ? finish(&request, persistent) : __LINE__;
+  free(types);
+  free(counts);
+  free(bytes);
+  return line;
+}
+
 /* Every rank contributes its number. `counts` are ones. */
 static int all_calls(MPI_Comm comm, const char* choice, int persistent, int64_t* counts, int64_t* displs, int* in,
                      int* out) {
@@ -76,6 +107,10 @@ static int all_calls(MPI_Comm comm, const char* choice, int persistent, int64_t*
   RUN(alltoall, in, 1, MPI_INT, out, 1, MPI_INT);
   for (i = 0; i < size; ++i) CHECK(out[i] == i);
   RUN(alltoallv, in, counts, displs, MPI_INT, out, counts, displs, MPI_INT);
+  for (i = 0; i < size; ++i) CHECK(out[size - 1 - i] == i);
+  for (i = 0; i < size; ++i) out[i] = -1;
+  line = exchange_by_types(comm, choice, persistent, displs, in, out);
+  if (line != 0) return 1000 * __LINE__ + line;
   for (i = 0; i < size; ++i) CHECK(out[size - 1 - i] == i);
   RUN(gather, in, 1, MPI_INT, out, 1, MPI_INT, root);
   for (i = 0; i < size && rank == root; ++i) CHECK(out[i] == i);

@@ -1,6 +1,7 @@
 // Effects of the executor on its surroundings: communicators, tags, memory, threads, datatypes.
 #include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -311,8 +312,10 @@ TEST_MPI(prefixes_in_place_at_some_ranks) {
   }
 }
 
+enum class Gaps : std::uint8_t { none, in_all, in_every_other };
+
 // alltoallv: some blocks go to several ranks, some blocks are empty at displacements that point nowhere, and some
-// displacements lie before the buffer's address.
+// displacements lie before the buffer's address. Gaps in every other block are an alltoallw.
 TEST_MPI(blocks_anywhere) {
   const int p = world_size(), r = world_rank();
   const auto n = static_cast<std::size_t>(p);
@@ -331,18 +334,37 @@ TEST_MPI(blocks_anywhere) {
     rdispls[at] = recvcounts[at] == 0 ? -nowhere : -(i + 1) * room;
   }
   for (const Algorithm* algorithm : algorithms_of(Collective::alltoallv)) {
-    for (const bool spread_out : {false, true}) {
-      // Some blocks are received with gaps, where a third of the ints is written.
-      const int stride = spread_out ? 3 : 1;
+    for (const Gaps gaps : {Gaps::none, Gaps::in_all, Gaps::in_every_other}) {
+      // A third of the ints of a block with gaps is written.
+      const int stride = gaps == Gaps::none ? 1 : 3;
+      const auto has_gaps = [gaps](int i) {
+        return gaps == Gaps::in_all || (gaps == Gaps::in_every_other && i % 2 == 1);
+      };
       std::vector<int> to(n * room * 3, -7);
       std::vector<int> expected = to;
       for (int i = 0; i < p; ++i) {
         for (int k = 0; k < count(i, r); ++k) {
-          expected[to.size() - static_cast<std::size_t>(((i + 1) * room - k) * stride)] = 100 * i + k;
+          const int at = (i + 1) * room * stride - k * (has_gaps(i) ? 3 : 1);
+          expected[to.size() - static_cast<std::size_t>(at)] = 100 * i + k;
         }
       }
-      mpi::alltoallv(from.data(), sendcounts.data(), sdispls.data(), spread, to.data() + to.size(), recvcounts.data(),
-                     rdispls.data(), spread_out ? spread : MPI_INT, MPI_COMM_WORLD, std::string(algorithm->name));
+      if (gaps == Gaps::in_every_other) {
+        const std::vector<MPI_Datatype> sendtypes(n, spread);
+        std::vector<MPI_Datatype> recvtypes(n, MPI_INT);
+        std::vector<Count> sbytes(n), rbytes(n);
+        for (std::size_t i = 0; i < n; ++i) {
+          if (has_gaps(static_cast<int>(i))) recvtypes[i] = spread;
+          sbytes[i] = Count{sdispls[i]} * 3 * Count{sizeof(int)};
+          rbytes[i] = Count{rdispls[i]} * 3 * Count{sizeof(int)};
+        }
+        mpi::alltoallw(from.data(), sendcounts.data(), sbytes.data(), sendtypes.data(), to.data() + to.size(),
+                       recvcounts.data(), rbytes.data(), recvtypes.data(), MPI_COMM_WORLD,
+                       std::string(algorithm->name));
+      } else {
+        mpi::alltoallv(from.data(), sendcounts.data(), sdispls.data(), spread, to.data() + to.size(), recvcounts.data(),
+                       rdispls.data(), gaps == Gaps::none ? MPI_INT : spread, MPI_COMM_WORLD,
+                       std::string(algorithm->name));
+      }
       expect(to == expected, algorithm->id(Collective::alltoallv));
     }
   }
@@ -450,10 +472,16 @@ TEST_MPI(intercommunicators_are_native) {
   std::vector<int> again(n, -1);
   mpi::alltoallv(mine.data(), counts.data(), displs.data(), MPI_INT, again.data(), counts.data(), displs.data(),
                  MPI_INT, inter);
+  const std::vector<MPI_Datatype> types(n, MPI_INT);
+  for (int& displ : displs) displ *= static_cast<int>(sizeof(int));
+  std::vector<int> by_types(n, -1);
+  mpi::alltoallw(mine.data(), counts.data(), displs.data(), types.data(), by_types.data(), counts.data(), displs.data(),
+                 types.data(), inter);
   for (std::size_t i = 0; i < n; ++i) {
     expect(theirs[i] == static_cast<int>(i) + (side == 0 ? p / 2 : 0), "alltoall with the other group");
   }
   expect(again == theirs, "alltoallv with the other group");
+  expect(by_types == theirs, "alltoallw with the other group");
   PMPI_Comm_free(&inter);
   PMPI_Comm_free(&half);
 }

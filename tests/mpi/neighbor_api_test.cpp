@@ -217,6 +217,12 @@ TEST_MPI(neighbors_with_the_arguments_of_mpi) {
       return source == nobody ? 0 : 10 * (source + 1) + line.in[i].place;
     };
     expect(got == std::array{0, from(1), 0, from(0)}, std::string("alltoallv by ") + choice);
+    const std::array types{MPI_INT, MPI_INT};
+    const CountList sent_at{0, sizeof(int)}, received_at{3 * sizeof(int), sizeof(int)};
+    got.fill(0);
+    mpi::neighbor_alltoallw(sent.data(), array(one), array(sent_at), types.data(), got.data(), array(one),
+                            array(received_at), types.data(), line.comm, choice);
+    expect(got == std::array{0, from(1), 0, from(0)}, std::string("alltoallw by ") + choice);
   }
 }
 
@@ -238,6 +244,11 @@ TEST_MPI(neighbors_refuse_wrong_calls) {
   invalid("one count", [&] { neighbor_allgatherv(data, small, one, {}, ring.comm); });
   for (const char* const choice : {"auto", "native"}) {
     invalid("a negative count", [&] { neighbor_alltoallv(data, negative, {}, small, two, {}, ring.comm, choice); });
+    invalid("no datatypes", [&] {
+      const Counts counts = std::span(two);
+      mpi::neighbor_alltoallw(data.data(), counts, counts, nullptr, small.data(), counts, counts, nullptr, ring.comm,
+                              choice);
+    });
     invalid("in place",
             [&] { mpi::neighbor_allgather(MPI_IN_PLACE, 1, MPI_INT, small.data(), 1, MPI_INT, ring.comm, choice); });
   }
@@ -251,7 +262,8 @@ TEST_MPI(neighbors_in_c) {
   const int mine = world_rank() + 1, p = world_size();
   const int below = (world_rank() + p - 1) % p + 1, above = (world_rank() + 1) % p + 1;
   const std::array sent{10 * mine, 10 * mine + 1};
-  const std::array<int64_t, 2> counts{1, 1}, displs{0, 1};
+  const std::array<int64_t, 2> counts{1, 1}, displs{0, 1}, bytes{0, sizeof(int)};
+  const std::array types{MPI_INT, MPI_INT};
   std::array<int, 2> got{};
   const auto check_gathered = [&](const char* what) {
     expect(got == std::array{below, above}, what);
@@ -269,23 +281,29 @@ TEST_MPI(neighbors_in_c) {
     if (persistent) circoll_mpi_request_free(&request);
     expect(rc == CIRCOLL_OK, circoll_last_error());
   };
-#define CIRCOLL_CHECK_FORMS(name, check, ...)                                             \
-  do {                                                                                    \
-    circoll_mpi_request request = nullptr;                                                \
-    finish(circoll_mpi_neighbor_##name(__VA_ARGS__, ring.comm, nullptr), request, false); \
-    check(#name);                                                                         \
-    int rc = circoll_mpi_ineighbor_##name(__VA_ARGS__, ring.comm, nullptr, &request);     \
-    finish(rc, request, false);                                                           \
-    check("i" #name);                                                                     \
-    rc = circoll_mpi_neighbor_##name##_init(__VA_ARGS__, ring.comm, nullptr, &request);   \
-    finish(rc, request, true);                                                            \
-    check(#name "_init");                                                                 \
+#define CIRCOLL_CHECK_FORMS(name, check, ...)                                            \
+  do {                                                                                   \
+    circoll_mpi_request request = nullptr;                                               \
+    finish(circoll_mpi_neighbor_##name(__VA_ARGS__, ring.comm, choice), request, false); \
+    check(#name);                                                                        \
+    int rc = circoll_mpi_ineighbor_##name(__VA_ARGS__, ring.comm, choice, &request);     \
+    finish(rc, request, false);                                                          \
+    check("i" #name);                                                                    \
+    rc = circoll_mpi_neighbor_##name##_init(__VA_ARGS__, ring.comm, choice, &request);   \
+    finish(rc, request, true);                                                           \
+    check(#name "_init");                                                                \
   } while (0)
-  CIRCOLL_CHECK_FORMS(allgather, check_gathered, &mine, 1, MPI_INT, got.data(), 1, MPI_INT);
-  CIRCOLL_CHECK_FORMS(allgatherv, check_gathered, &mine, 1, MPI_INT, got.data(), counts.data(), displs.data(), MPI_INT);
-  CIRCOLL_CHECK_FORMS(alltoall, check_exchanged, sent.data(), 1, MPI_INT, got.data(), 1, MPI_INT);
-  CIRCOLL_CHECK_FORMS(alltoallv, check_exchanged, sent.data(), counts.data(), displs.data(), MPI_INT, got.data(),
-                      counts.data(), displs.data(), MPI_INT);
+  for (const char* const choice : {static_cast<const char*>(nullptr), "native"}) {
+    if (choice != nullptr && p == 2) continue;  // the libraries confuse the two edges
+    CIRCOLL_CHECK_FORMS(allgather, check_gathered, &mine, 1, MPI_INT, got.data(), 1, MPI_INT);
+    CIRCOLL_CHECK_FORMS(allgatherv, check_gathered, &mine, 1, MPI_INT, got.data(), counts.data(), displs.data(),
+                        MPI_INT);
+    CIRCOLL_CHECK_FORMS(alltoall, check_exchanged, sent.data(), 1, MPI_INT, got.data(), 1, MPI_INT);
+    CIRCOLL_CHECK_FORMS(alltoallv, check_exchanged, sent.data(), counts.data(), displs.data(), MPI_INT, got.data(),
+                        counts.data(), displs.data(), MPI_INT);
+    CIRCOLL_CHECK_FORMS(alltoallw, check_exchanged, sent.data(), counts.data(), bytes.data(), types.data(), got.data(),
+                        counts.data(), bytes.data(), types.data());
+  }
 #undef CIRCOLL_CHECK_FORMS
   const int refused = circoll_mpi_neighbor_allgather(&mine, -1, MPI_INT, got.data(), 1, MPI_INT, ring.comm, nullptr);
   expect(refused == CIRCOLL_INVALID_ARGUMENT, "a negative count");

@@ -104,6 +104,13 @@ void alltoallv(const void* sendbuf, const Counts& sendcounts, const Counts& sdis
   serve(calls::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm), choice);
 }
 
+void alltoallw(const void* sendbuf, const Counts& sendcounts, const Counts& sdispls, const MPI_Datatype* sendtypes,
+               void* recvbuf, const Counts& recvcounts, const Counts& rdispls, const MPI_Datatype* recvtypes,
+               MPI_Comm comm, const Choice& choice) {
+  serve(calls::alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm),
+        choice);
+}
+
 void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm comm, const Choice& choice) {
   serve(calls::bcast(buffer, count, datatype, root, comm), choice);
 }
@@ -136,6 +143,14 @@ void neighbor_alltoallv(const void* sendbuf, const Counts& sendcounts, const Cou
   serve_among_neighbors(
       NeighborFunction::alltoallv,
       calls::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm), choice);
+}
+
+void neighbor_alltoallw(const void* sendbuf, const Counts& sendcounts, const Counts& sdispls,
+                        const MPI_Datatype* sendtypes, void* recvbuf, const Counts& recvcounts, const Counts& rdispls,
+                        const MPI_Datatype* recvtypes, MPI_Comm comm, const Choice& choice) {
+  serve_among_neighbors(
+      NeighborFunction::alltoallw,
+      calls::alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm), choice);
 }
 
 }  // namespace circoll::mpi

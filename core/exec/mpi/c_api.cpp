@@ -183,6 +183,12 @@ CIRCOLL_C_FUNCTIONS(alltoallv,
                      MPI_Comm comm),
                     (sendbuf, counts_of(sendcounts), counts_of(sdispls), sendtype, recvbuf, counts_of(recvcounts),
                      counts_of(rdispls), recvtype, comm))
+CIRCOLL_C_FUNCTIONS(alltoallw,
+                    (const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                     const MPI_Datatype* sendtypes, void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls,
+                     const MPI_Datatype* recvtypes, MPI_Comm comm),
+                    (sendbuf, counts_of(sendcounts), counts_of(sdispls), sendtypes, recvbuf, counts_of(recvcounts),
+                     counts_of(rdispls), recvtypes, comm))
 CIRCOLL_C_FUNCTIONS(scan,
                     (const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
                      MPI_Comm comm),
@@ -260,6 +266,12 @@ CIRCOLL_C_NEIGHBOR_FUNCTIONS(alltoallv,
                               MPI_Datatype recvtype, MPI_Comm comm),
                              (sendbuf, counts_of(sendcounts), counts_of(sdispls), sendtype, recvbuf,
                               counts_of(recvcounts), counts_of(rdispls), recvtype, comm))
+CIRCOLL_C_NEIGHBOR_FUNCTIONS(alltoallw,
+                             (const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                              const MPI_Datatype* sendtypes, void* recvbuf, const int64_t* recvcounts,
+                              const int64_t* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm),
+                             (sendbuf, counts_of(sendcounts), counts_of(sdispls), sendtypes, recvbuf,
+                              counts_of(recvcounts), counts_of(rdispls), recvtypes, comm))
 
 #undef CIRCOLL_LIST
 #undef CIRCOLL_C_FUNCTIONS

@@ -87,6 +87,10 @@ int circoll_mpi_alltoall(const void* sendbuf, int64_t sendcount, MPI_Datatype se
 int circoll_mpi_alltoallv(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls, MPI_Datatype sendtype,
                           void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls, MPI_Datatype recvtype,
                           MPI_Comm comm, const char* choice);
+/* A datatype for each block, and displacements in bytes. The choice is that of an alltoallv. */
+int circoll_mpi_alltoallw(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                          const MPI_Datatype* sendtypes, void* recvbuf, const int64_t* recvcounts,
+                          const int64_t* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm, const char* choice);
 int circoll_mpi_scan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                      const char* choice);
 int circoll_mpi_exscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
@@ -105,7 +109,8 @@ int circoll_mpi_exact_sums(int sums, const double* const* numbers, const double*
                            double* results, MPI_Comm comm, const char* choice);
 
 /* Among neighbours, on communicators with a topology. Arrays have an entry for each neighbour. The choice is NULL or
- * "auto", "direct" (each rank sends straight to its neighbours), or "native". */
+ * "auto", "direct" (each rank sends straight to its neighbours), "node_aware" (blocking and persistent calls join
+ * messages between nodes), or "native". */
 int circoll_mpi_neighbor_allgather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
                                    int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice);
 int circoll_mpi_neighbor_allgatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -116,6 +121,10 @@ int circoll_mpi_neighbor_alltoall(const void* sendbuf, int64_t sendcount, MPI_Da
 int circoll_mpi_neighbor_alltoallv(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
                                    MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts,
                                    const int64_t* rdispls, MPI_Datatype recvtype, MPI_Comm comm, const char* choice);
+int circoll_mpi_neighbor_alltoallw(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                                   const MPI_Datatype* sendtypes, void* recvbuf, const int64_t* recvcounts,
+                                   const int64_t* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
+                                   const char* choice);
 
 /* Nonblocking and persistent calls: the arguments of the blocking one, then the place of the request.
  *
@@ -175,6 +184,10 @@ int circoll_mpi_ialltoall(const void* sendbuf, int64_t sendcount, MPI_Datatype s
 int circoll_mpi_ialltoallv(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
                            MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls,
                            MPI_Datatype recvtype, MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_ialltoallw(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                           const MPI_Datatype* sendtypes, void* recvbuf, const int64_t* recvcounts,
+                           const int64_t* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm, const char* choice,
+                           circoll_mpi_request* request);
 int circoll_mpi_iscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
                       MPI_Comm comm, const char* choice, circoll_mpi_request* request);
 int circoll_mpi_iexscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
@@ -216,6 +229,10 @@ int circoll_mpi_alltoall_init(const void* sendbuf, int64_t sendcount, MPI_Dataty
 int circoll_mpi_alltoallv_init(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
                                MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls,
                                MPI_Datatype recvtype, MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_alltoallw_init(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                               const MPI_Datatype* sendtypes, void* recvbuf, const int64_t* recvcounts,
+                               const int64_t* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm, const char* choice,
+                               circoll_mpi_request* request);
 int circoll_mpi_scan_init(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
                           MPI_Comm comm, const char* choice, circoll_mpi_request* request);
 int circoll_mpi_exscan_init(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
@@ -236,6 +253,10 @@ int circoll_mpi_ineighbor_alltoallv(const void* sendbuf, const int64_t* sendcoun
                                     MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts,
                                     const int64_t* rdispls, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
                                     circoll_mpi_request* request);
+int circoll_mpi_ineighbor_alltoallw(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                                    const MPI_Datatype* sendtypes, void* recvbuf, const int64_t* recvcounts,
+                                    const int64_t* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
+                                    const char* choice, circoll_mpi_request* request);
 int circoll_mpi_neighbor_allgather_init(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
                                         int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
                                         circoll_mpi_request* request);
@@ -248,6 +269,10 @@ int circoll_mpi_neighbor_alltoall_init(const void* sendbuf, int64_t sendcount, M
 int circoll_mpi_neighbor_alltoallv_init(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
                                         MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts,
                                         const int64_t* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                                        const char* choice, circoll_mpi_request* request);
+int circoll_mpi_neighbor_alltoallw_init(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                                        const MPI_Datatype* sendtypes, void* recvbuf, const int64_t* recvcounts,
+                                        const int64_t* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
                                         const char* choice, circoll_mpi_request* request);
 #endif
 

@@ -89,6 +89,11 @@ void alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void*
 void alltoallv(const void* sendbuf, const Counts& sendcounts, const Counts& sdispls, MPI_Datatype sendtype,
                void* recvbuf, const Counts& recvcounts, const Counts& rdispls, MPI_Datatype recvtype, MPI_Comm comm,
                const Choice& choice = {});
+/// A datatype for each block, which is not read where the count is zero. Displacements are in bytes. The choice is that
+/// of an alltoallv. In place sendcounts, sdispls and sendtypes are ignored.
+void alltoallw(const void* sendbuf, const Counts& sendcounts, const Counts& sdispls, const MPI_Datatype* sendtypes,
+               void* recvbuf, const Counts& recvcounts, const Counts& rdispls, const MPI_Datatype* recvtypes,
+               MPI_Comm comm, const Choice& choice = {});
 void scan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
           const Choice& choice = {});
 /// At rank 0 recvbuf is not touched.
@@ -108,6 +113,10 @@ void neighbor_alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendty
 void neighbor_alltoallv(const void* sendbuf, const Counts& sendcounts, const Counts& sdispls, MPI_Datatype sendtype,
                         void* recvbuf, const Counts& recvcounts, const Counts& rdispls, MPI_Datatype recvtype,
                         MPI_Comm comm, const Choice& choice = {});
+/// Displacements are in bytes.
+void neighbor_alltoallw(const void* sendbuf, const Counts& sendcounts, const Counts& sdispls,
+                        const MPI_Datatype* sendtypes, void* recvbuf, const Counts& recvcounts, const Counts& rdispls,
+                        const MPI_Datatype* recvtypes, MPI_Comm comm, const Choice& choice = {});
 
 /// MPI's datatype for an element type. Throws Error(unsupported) if this MPI has none (float16).
 [[nodiscard]] MPI_Datatype datatype_of(Type type);

@@ -178,12 +178,14 @@ inline NeighborCall among_neighbors(NeighborFunction function, const Call& c) {
                    .count = c.sendcount,
                    .type = c.sendtype,
                    .counts = c.sendcounts,
-                   .displs = c.senddispls},
+                   .displs = c.senddispls,
+                   .types = c.sendtypes},
           .recv = {.buffer = c.recvbuf,
                    .count = c.recvcount,
                    .type = c.recvtype,
                    .counts = c.recvcounts,
-                   .displs = c.recvdispls},
+                   .displs = c.recvdispls,
+                   .types = c.recvtypes},
           .comm = c.comm};
 }
 

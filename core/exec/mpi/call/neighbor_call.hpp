@@ -50,10 +50,14 @@ class NeighborNative {
   int (*call_)(const void*, std::string_view);
 };
 
-/// The arrays of the library's own call, of int, which it may read until its request is over.
-using NeighborArrays = std::array<std::vector<int>, 4>;
-/// The library's own function: blocking, nonblocking or persistent. Not for alltoallw. `arrays` get what the call has.
-/// Throws Error(unsupported) if a number does not fit into int.
+/// The arrays of the library's own call, which it may read until its request is over.
+struct NeighborArrays {
+  std::array<std::vector<int>, 4> numbers;
+  std::array<std::vector<MPI_Aint>, 2> displs;     ///< of alltoallw, in bytes
+  std::array<std::vector<MPI_Datatype>, 2> types;  ///< of alltoallw
+};
+/// The library's own function: blocking, nonblocking or persistent. `arrays` get what the call has. Throws
+/// Error(unsupported) if a number does not fit into int.
 [[nodiscard]] int call_native(const NeighborCall& call, NeighborArrays& arrays);
 [[nodiscard]] int start_native(const NeighborCall& call, NeighborArrays& arrays, MPI_Request* request);
 [[nodiscard]] int init_native(const NeighborCall& call, NeighborArrays& arrays, MPI_Request* request);

@@ -17,29 +17,51 @@ int as_int(Count number) {
 }
 
 /// MPI's functions want an address where there are no neighbours, too.
+template <typename Number, typename Convert>
+const Number* convert(const Counts& numbers, int entries, std::vector<Number>& kept, const Convert& as_number) {
+  kept.assign(static_cast<std::size_t>(std::max(entries, 1)), Number{});
+  for (int i = 0; numbers && i < entries; ++i) kept[static_cast<std::size_t>(i)] = as_number(numbers[i]);
+  return kept.data();
+}
+
 const int* as_ints(const Counts& numbers, int entries, std::vector<int>& kept) {
-  kept.assign(1, 0);
-  if (!numbers) return kept.data();
-  kept.resize(static_cast<std::size_t>(std::max(entries, 1)));
-  for (int i = 0; i < entries; ++i) kept[static_cast<std::size_t>(i)] = as_int(numbers[i]);
+  return convert(numbers, entries, kept, as_int);
+}
+
+const MPI_Aint* as_addresses(const Counts& numbers, int entries, std::vector<MPI_Aint>& kept) {
+  return convert(numbers, entries, kept, [](Count number) { return static_cast<MPI_Aint>(number); });
+}
+
+/// The datatypes of blocks without elements may be anything. The array may be NULL where no neighbour is there.
+const MPI_Datatype* keep_types(const NeighborArguments& side, int entries, std::vector<MPI_Datatype>& kept) {
+  kept.assign(static_cast<std::size_t>(std::max(entries, 1)), MPI_BYTE);
+  for (int i = 0; side.counts && side.types != nullptr && i < entries; ++i) {
+    if (side.counts[i] != 0) kept[static_cast<std::size_t>(i)] = side.types[i];
+  }
   return kept.data();
 }
 
 /// Calls `functions`, of which each takes the arguments of a function of MPI, and then `tail`.
-template <typename Allgather, typename Allgatherv, typename Alltoallv, typename... Tail>
+template <typename Allgather, typename Allgatherv, typename Alltoallv, typename Alltoallw, typename... Tail>
 int call_by(const NeighborCall& c, NeighborArrays& arrays, Allgather allgather, Allgatherv allgatherv,
-            Allgather alltoall, Alltoallv alltoallv, Tail... tail) {
+            Allgather alltoall, Alltoallv alltoallv, Alltoallw alltoallw, Tail... tail) {
   // NOLINTBEGIN(misc-misplaced-const): MPI_Datatype may be a pointer
   const auto& [given, sendcount, sendtype, sendcounts, senddispls, sendtypes] = c.send;
   const auto& [buffer, recvcount, recvtype, recvcounts, recvdispls, recvtypes] = c.recv;
   // NOLINTEND(misc-misplaced-const)
   const int sends = neighbor_blocks(c.comm, true), receives = neighbor_blocks(c.comm, false);
-  const int* const scounts = as_ints(sendcounts, sends, arrays[0]);
-  const int* const sdispls = as_ints(senddispls, sends, arrays[1]);
-  const int* const rcounts = as_ints(recvcounts, receives, arrays[2]);
-  const int* const rdispls = as_ints(recvdispls, receives, arrays[3]);
-  const void* const sendbuf = sends == 0 && given == nullptr ? arrays[0].data() : given;
-  void* const recvbuf = receives == 0 && buffer == nullptr ? arrays[2].data() : const_cast<void*>(buffer);
+  const int* const scounts = as_ints(sendcounts, sends, arrays.numbers[0]);
+  const int* const rcounts = as_ints(recvcounts, receives, arrays.numbers[1]);
+  const void* const sendbuf = sends == 0 && given == nullptr ? arrays.numbers[0].data() : given;
+  void* const recvbuf = receives == 0 && buffer == nullptr ? arrays.numbers[1].data() : const_cast<void*>(buffer);
+  if (c.function == NeighborFunction::alltoallw) {
+    return alltoallw(sendbuf, scounts, as_addresses(senddispls, sends, arrays.displs[0]),
+                     keep_types(c.send, sends, arrays.types[0]), recvbuf, rcounts,
+                     as_addresses(recvdispls, receives, arrays.displs[1]),
+                     keep_types(c.recv, receives, arrays.types[1]), c.comm, tail...);
+  }
+  const int* const sdispls = as_ints(senddispls, sends, arrays.numbers[2]);
+  const int* const rdispls = as_ints(recvdispls, receives, arrays.numbers[3]);
   switch (c.function) {
     case NeighborFunction::allgather:
       return allgather(sendbuf, as_int(sendcount), sendtype, recvbuf, as_int(recvcount), recvtype, c.comm, tail...);
@@ -59,19 +81,20 @@ int call_by(const NeighborCall& c, NeighborArrays& arrays, Allgather allgather, 
 
 int call_native(const NeighborCall& call, NeighborArrays& arrays) {
   return call_by(call, arrays, PMPI_Neighbor_allgather, PMPI_Neighbor_allgatherv, PMPI_Neighbor_alltoall,
-                 PMPI_Neighbor_alltoallv);
+                 PMPI_Neighbor_alltoallv, PMPI_Neighbor_alltoallw);
 }
 
 int start_native(const NeighborCall& call, NeighborArrays& arrays, MPI_Request* request) {
   return call_by(call, arrays, PMPI_Ineighbor_allgather, PMPI_Ineighbor_allgatherv, PMPI_Ineighbor_alltoall,
-                 PMPI_Ineighbor_alltoallv, request);
+                 PMPI_Ineighbor_alltoallv, PMPI_Ineighbor_alltoallw, request);
 }
 
 int init_native([[maybe_unused]] const NeighborCall& call, [[maybe_unused]] NeighborArrays& arrays,
                 [[maybe_unused]] MPI_Request* request) {
 #if CIRCOLL_HAS_PERSISTENT
   return call_by(call, arrays, CIRCOLL_INIT(P, Neighbor_allgather), CIRCOLL_INIT(P, Neighbor_allgatherv),
-                 CIRCOLL_INIT(P, Neighbor_alltoall), CIRCOLL_INIT(P, Neighbor_alltoallv), MPI_INFO_NULL, request);
+                 CIRCOLL_INIT(P, Neighbor_alltoall), CIRCOLL_INIT(P, Neighbor_alltoallv),
+                 CIRCOLL_INIT(P, Neighbor_alltoallw), MPI_INFO_NULL, request);
 #else
   return MPI_ERR_UNSUPPORTED_OPERATION;
 #endif

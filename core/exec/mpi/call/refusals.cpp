@@ -20,13 +20,30 @@ struct Arguments {
   CountArray counts;
   bool needs_displs = true;
   CountArray displs{};
+  bool has_types = false;  ///< a datatype for each block, in place of `type`
+  const MPI_Datatype* types = nullptr;
 };
+
+std::string complaint_about_type(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return " is MPI_DATATYPE_NULL";
+  return describe(type).valid ? "" : " is not committed";
+}
+
+std::string complaint_about_types(const Arguments& side, Rank size) {
+  if (side.types == nullptr) return "datatypes are NULL";
+  for (Rank i = 0; i < size; ++i) {
+    if (side.counts[i] == 0) continue;
+    const std::string text = complaint_about_type(side.types[i]);
+    if (!text.empty()) return "datatype of rank " + std::to_string(i) + text;
+  }
+  return {};
+}
 
 /// The complaint about wrong arguments; empty if they are right.
 std::string complaint(const Arguments& side, Rank size) {
   const std::string of = side.name.empty() ? "the " : "the " + side.name + " ";
-  if (side.type == MPI_DATATYPE_NULL) return of + "datatype is MPI_DATATYPE_NULL";
-  if (!describe(side.type).valid) return of + "datatype is not committed";
+  if (const std::string text = side.has_types ? "" : complaint_about_type(side.type); !text.empty())
+    return of + "datatype" + text;
   if (!side.irregular) {
     return side.count < 0 ? of + "count is " + std::to_string(side.count) + ", which is negative" : std::string();
   }
@@ -36,7 +53,8 @@ std::string complaint(const Arguments& side, Rank size) {
     if (side.counts[i] >= 0) continue;
     return of + "count of rank " + std::to_string(i) + " is " + std::to_string(side.counts[i]) + ", which is negative";
   }
-  return {};
+  const std::string about_types = side.has_types ? complaint_about_types(side, size) : "";
+  return about_types.empty() ? about_types : of + about_types;
 }
 
 std::string complaint_about_reduction(const Call& call, Rank size) {
@@ -63,7 +81,9 @@ std::string complaint_about_movement(const Call& call, Rank rank, Rank size) {
                       .count = call.sendcount,
                       .irregular = has_sendcounts(c),
                       .counts = call.sendcounts,
-                      .displs = call.senddispls},
+                      .displs = call.senddispls,
+                      .has_types = call.has_types,
+                      .types = call.sendtypes},
                      size);
   }
   if (text.empty() && receives && call.recvbuf != MPI_IN_PLACE) {
@@ -72,7 +92,9 @@ std::string complaint_about_movement(const Call& call, Rank rank, Rank size) {
                       .count = call.recvcount,
                       .irregular = has_recvcounts(c),
                       .counts = call.recvcounts,
-                      .displs = call.recvdispls},
+                      .displs = call.recvdispls,
+                      .has_types = call.has_types,
+                      .types = call.recvtypes},
                      size);
   }
   return text;

@@ -32,6 +32,7 @@ void keep_arrays(Call& call, Service& service) {
   const bool others = inter != 0 && call.collective != Collective::reduce_scatter;
   throw_error(others ? PMPI_Comm_remote_size(call.comm, &size) : PMPI_Comm_size(call.comm, &size));
   service.wide = keep_arrays(call, rank, size);
+  if (call.has_types) service.types = keep_types(call, size);
   const auto fits = [](Count number) { return std::in_range<int>(number); };
   if (!std::ranges::all_of(service.wide, fits) || !fits(call.sendcount) || !fits(call.recvcount)) return;
   for (const Count number : service.wide) service.narrow.push_back(static_cast<int>(number));

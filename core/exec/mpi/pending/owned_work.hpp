@@ -63,6 +63,7 @@ struct Service {
   // The arrays of a native call, which the library may read until the request is over.
   std::vector<Count> wide{};
   std::vector<int> narrow{};
+  std::vector<MPI_Datatype> types{};
   NeighborArrays of_neighbors{};
 };
 [[nodiscard]] Request request_of(Service service, RequestKind kind, CallersOperator op = CallersOperator(nullptr));
