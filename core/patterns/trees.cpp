@@ -1,5 +1,9 @@
 #include "patterns/trees.hpp"
 
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "patterns/arrivals.hpp"
 #include "patterns/circulant.hpp"
 
@@ -75,6 +79,51 @@ void binomial_scatter(Builder& b, const Region& all, Rank root) {
     const Region data = b.part(all, target, before_end) + b.part(all, 0, blocks - before_end);
     target == b.rank() ? b.recv((from + root) % p, data) : b.send(target, data);
   });
+}
+
+namespace {
+
+/// Rounds of one block in which no rank both sends and receives.
+RoundsOnPorts one_way_at_once(std::span<const std::int64_t> latest, std::int64_t ports) {
+  const std::vector<std::int64_t> groups = groups_on_ports(latest, ports);
+  const std::int64_t rounds = groups.empty() ? 0 : groups.back() + 1;
+  return {.rounds = rounds, .one_way = rounds, .one_way_volume = rounds};
+}
+
+}  // namespace
+
+RoundsOnPorts knomial_bcast_on_ports(const Shape& shape, std::int64_t ports) {
+  const std::int64_t k = value_of(shape, radix);
+  std::vector<std::int64_t> latest;
+  Rank level = 0;
+  std::int64_t first = 0, first_above = 0;  // rounds of this level and of the one above
+  KnomialTree(shape.size, k).each_round_down([&](Rank weight, Rank step) {
+    if (weight != level) first_above = std::exchange(first, static_cast<std::int64_t>(latest.size()));
+    level = weight;
+    // Only the last subtree of the root may have too few ranks for this round. At the top no child of the root sends.
+    const std::int64_t senders = std::min(k - 1, (shape.size - 1 - step) / (weight * k));
+    latest.push_back(senders > 0 ? first_above + senders - 1 : -1);
+  });
+  return one_way_at_once(latest, ports);
+}
+
+RoundsOnPorts knomial_reduce_on_ports(const Shape& shape, std::int64_t ports) {
+  const Rank p = shape.size;
+  const std::int64_t k = value_of(shape, radix);
+  std::vector<std::int64_t> latest, last;  // `last`: the last round of each level so far
+  for (Rank weight = 1; weight < p; weight *= k) {
+    for (Rank step = std::min(k - 1, (p - 1) / weight) * weight; step > 0; step -= weight) {
+      const auto round = static_cast<std::int64_t>(latest.size());
+      // The first sender of the round is rank `step`. It waits for its last child, the root for memory.
+      std::size_t level = last.size();
+      Rank child = weight;
+      while (level > 0 && step + (child /= k) >= p) --level;
+      latest.push_back(
+          std::max(level > 0 ? last[level - 1] : -1, std::max<std::int64_t>(round - knomial_memory(k), -1)));
+    }
+    last.push_back(static_cast<std::int64_t>(latest.size()) - 1);
+  }
+  return one_way_at_once(latest, ports);
 }
 
 std::int64_t binomial_most(Rank p) {

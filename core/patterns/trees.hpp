@@ -123,6 +123,12 @@ class KnomialTree {
 }
 [[nodiscard]] inline std::int64_t twice_knomial_levels(const Shape& shape) { return 2 * knomial_levels(shape); }
 
+/// Algorithm::on_ports of a bcast down the k-nomial tree of all ranks, and of the reduce that is its reversal.
+[[nodiscard]] RoundsOnPorts knomial_bcast_on_ports(const Shape& shape, std::int64_t ports);
+[[nodiscard]] RoundsOnPorts knomial_reduce_on_ports(const Shape& shape, std::int64_t ports);
+/// The messages of the reduce that a rank has in memory before it combines them.
+[[nodiscard]] constexpr std::int64_t knomial_memory(std::int64_t radix) { return std::min<std::int64_t>(radix, 8); }
+
 /// Writes a reduce among `size` ranks in a row, of which the builder's is the v-th. The first of them gets the
 /// result in `to`, which it writes only at the end. At the others `to` does not matter. `tree` may be that of more
 /// ranks. A rank combines its children in their order, which is that of ranks. So it serves any associative operator.

@@ -97,7 +97,7 @@ TEST(Ports, WhatIsDeclaredIsCounted) {
       }
     }
   }
-  EXPECT_EQ(declared, 13);
+  EXPECT_EQ(declared, 15);
 }
 
 TEST(Ports, AWrongDeclarationIsRefuted) {
@@ -148,6 +148,9 @@ TEST(Ports, PoliciesTakeWhatSeveralPortsGain) {
   EXPECT_EQ(two.selection->text(), "circulant_ports") << "two ports are the default";
   machine.ports = 4;
   EXPECT_EQ(decision().selection->text(), "circulant_ports:ports=4");
+  const CallFacts short_bcast{.collective = Collective::bcast, .p = 81, .bytes = 8};
+  machine.ports = 2;
+  EXPECT_EQ(make_policy("model", {.machine = machine})->decide(short_bcast).selection->text(), "knomial:radix=3");
 }
 
 TEST(Ports, AFileSaysThem) {

@@ -60,6 +60,7 @@ CIRCOLL_ALGORITHM(bcast, knomial) {
       .cost = cost,
       .path = path,
       .levels = patterns::knomial_levels,
+      .on_ports = patterns::knomial_bcast_on_ports,
       .build = build,
   };
 }

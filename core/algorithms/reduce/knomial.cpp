@@ -3,7 +3,8 @@
 // Idea      Partial results come up a tree in which every rank has radix - 1 children per level.
 // Shape     any p, any root; one block.
 // Cost      rounds as bcast/knomial; the root receives and combines a block in each.
-// Scratch   two blocks; three at ranks that are not the root.
+// Scratch   a block for each message on its way, which are at most radix, and at most 8. Ranks that are not the root
+//           have one more.
 // Order     not that of ranks: commutative operators.
 // Source    Open MPI, coll/base; MPICH, tree.
 #include "circoll/algorithm.hpp"
@@ -18,7 +19,10 @@ using namespace circoll;
 
 using patterns::radix;
 
-void build(Builder& b) { append_reversed(b, build_part(b, "bcast/knomial", part_shape(b)), Reversal::reduce); }
+void build(Builder& b) {
+  const auto depth = static_cast<int>(patterns::knomial_memory(b.param(radix.name, radix.fallback)));
+  append_reversed(b, build_part(b, "bcast/knomial", part_shape(b)), Reversal::reduce, {.depth = depth});
+}
 
 Cost cost(const Shape& shape) { return patterns::cost_of_reversed_bcast(shape, "bcast/knomial"); }
 
@@ -44,6 +48,7 @@ CIRCOLL_ALGORITHM(reduce, knomial) {
       .cost = cost,
       .path = path,
       .levels = patterns::knomial_levels,
+      .on_ports = patterns::knomial_reduce_on_ports,
       .build = build,
   };
 }
