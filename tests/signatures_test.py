@@ -81,7 +81,7 @@ def main():
                 wrong.append(f"circoll_mpi_{form} has not the arguments of circoll_mpi_{name}, and a request")
     said = re.sub(r'"\s*"', "", (include / "misuse.hpp").read_text(encoding="utf-8"))
     for name in buffers:
-        forms = [f"write {name}{shown(buffers.get(name, [[]])[0])}"]
+        forms = [f"write {name}{shown(buffers[name][0])}"]
         if name in values:
             forms.append(f"or by value {name}{shown([n for n in values[name][0] if n != 'with_counts'])}")
         for form in (form.replace("`", "").replace(")", "[, choice])") for form in forms):

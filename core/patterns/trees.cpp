@@ -97,11 +97,12 @@ RoundsOnPorts knomial_bcast_on_ports(const Shape& shape, std::int64_t ports) {
   std::vector<std::int64_t> latest;
   Rank level = 0;
   std::int64_t first = 0, first_above = 0;  // rounds of this level and of the one above
-  KnomialTree(shape.size, k).each_round_down([&](Rank weight, Rank step) {
+  const KnomialTree tree(shape.size, k);
+  tree.each_round_down([&](Rank weight, Rank step) {
     if (weight != level) first_above = std::exchange(first, static_cast<std::int64_t>(latest.size()));
     level = weight;
     // Only the last subtree of the root may have too few ranks for this round. At the top no child of the root sends.
-    const std::int64_t senders = std::min(k - 1, (shape.size - 1 - step) / (weight * k));
+    const std::int64_t senders = std::min(k - 1, (shape.size - 1 - step) / tree.next_weight(weight));
     latest.push_back(senders > 0 ? first_above + senders - 1 : -1);
   });
   return one_way_at_once(latest, ports);
@@ -110,16 +111,13 @@ RoundsOnPorts knomial_bcast_on_ports(const Shape& shape, std::int64_t ports) {
 RoundsOnPorts knomial_reduce_on_ports(const Shape& shape, std::int64_t ports) {
   const Rank p = shape.size;
   const std::int64_t k = value_of(shape, radix);
-  std::vector<std::int64_t> latest, last;  // `last`: the last round of each level so far
+  std::vector<std::int64_t> latest, last{-1};  // `last`: the last rounds of the levels so far, after that of none
   for (Rank weight = 1; weight < p; weight *= k) {
     for (Rank step = std::min(k - 1, (p - 1) / weight) * weight; step > 0; step -= weight) {
-      const auto round = static_cast<std::int64_t>(latest.size());
       // The first sender of the round is rank `step`. It waits for its last child, the root for memory.
-      std::size_t level = last.size();
-      Rank child = weight;
-      while (level > 0 && step + (child /= k) >= p) --level;
-      latest.push_back(
-          std::max(level > 0 ? last[level - 1] : -1, std::max<std::int64_t>(round - knomial_memory(k), -1)));
+      std::size_t level = last.size() - 1;
+      for (Rank child = weight / k; level > 0 && step + child >= p; child /= k) --level;
+      latest.push_back(std::max(last[level], static_cast<std::int64_t>(latest.size()) - knomial_memory(k)));
     }
     last.push_back(static_cast<std::int64_t>(latest.size()) - 1);
   }

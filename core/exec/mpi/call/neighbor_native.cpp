@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/call/datatype.hpp"
 #include "exec/mpi/call/neighbor_call.hpp"
 #include "exec/mpi/library/library.hpp"
 
@@ -32,12 +33,11 @@ const MPI_Aint* as_addresses(const Counts& numbers, int entries, std::vector<MPI
   return convert(numbers, entries, kept, [](Count number) { return static_cast<MPI_Aint>(number); });
 }
 
-/// The datatypes of blocks without elements may be anything. The array may be NULL where no neighbour is there.
+/// The array may be NULL where no neighbour is there.
 const MPI_Datatype* keep_types(const NeighborArguments& side, int entries, std::vector<MPI_Datatype>& kept) {
   kept.assign(static_cast<std::size_t>(std::max(entries, 1)), MPI_BYTE);
-  for (int i = 0; side.counts && side.types != nullptr && i < entries; ++i) {
-    if (side.counts[i] != 0) kept[static_cast<std::size_t>(i)] = side.types[i];
-  }
+  for (int i = 0; side.counts && side.types != nullptr && i < entries; ++i)
+    kept[static_cast<std::size_t>(i)] = type_of_block(side.types, i, side.counts[i]);
   return kept.data();
 }
 

@@ -32,8 +32,7 @@ std::string complaint_about_type(MPI_Datatype type) {
 std::string complaint_about_types(const Arguments& side, Rank size) {
   if (side.types == nullptr) return "datatypes are NULL";
   for (Rank i = 0; i < size; ++i) {
-    if (side.counts[i] == 0) continue;
-    const std::string text = complaint_about_type(side.types[i]);
+    const std::string text = complaint_about_type(type_of_block(side.types, i, side.counts[i]));
     if (!text.empty()) return "datatype of rank " + std::to_string(i) + text;
   }
   return {};
